@@ -2,12 +2,14 @@
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
+import '../support/refund-approvals.js';
 import test, { type ExecutionContext } from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { unsettledCallbacks } from '../../src/models/trade/payment-callback.js';
 import type { NoticeForm } from '../support/alipay-platform.js';
 import { companiesTest, makeDue, type Placed } from '../support/companies.js';
+import { signedInWith } from '../support/factories.js';
 import { deliver, type NoticeAnswer } from '../support/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
@@ -94,4 +96,16 @@ test.serial('a refund that is requested while the payment is being flagged is re
   await letGo();
   t.is((await notified).text, 'success');
   t.is((await refused).errorCode, 'payment_refunded_elsewhere');
+});
+
+test.serial('a refund that waits is not approved before somebody has looked', async (t) => {
+  const payment = await companies.paid('alipay');
+  const { refund_no } = (await refund(payment)).data;
+  await refundedThere(payment);
+  const other = await signedInWith(service.admin, ['refund.approve', 'refund.show']);
+  const approve = () => other.post(`/refunds/${refund_no}/approve`);
+  const refused = await approve();
+  t.deepEqual([refused.status, refused.errorCode], [400, 'payment_refunded_elsewhere']);
+  await clear(payment, 'refunded_elsewhere');
+  t.is((await approve()).data.status, 'succeeded');
 });

@@ -196,12 +196,14 @@ const waiting = selection(decided, 'refunds r');
  * Approves a waiting refund that somebody else requested.
  *
  * @returns whether it is due now
- * @throws refund_not_found, refund_own_request, refund_not_waiting, balance_limit_exceeded, user_unknown
+ * @throws refund_not_found, refund_own_request, refund_not_waiting, payment_refunded_elsewhere, balance_limit_exceeded,
+ * user_unknown
  */
 export async function approveRefund(refundNo: string, by: Operator): Promise<boolean> {
   return announcing(lists, () =>
     transact(async (t) => {
       const refund = await lockWaiting(refundNo, t, by);
+      await assertNoneElsewhere(refund.payment_no, t);
       const { refund_no, period, destination } = refund;
       const isDue = destination === 'channel';
       const at = now();

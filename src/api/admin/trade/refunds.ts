@@ -159,6 +159,7 @@ export const routes = [
     params: numberParam,
     fails: [
       'balance_limit_exceeded',
+      'payment_refunded_elsewhere',
       'refund_not_found',
       'refund_not_waiting',
       'refund_own_request',
