@@ -8,7 +8,7 @@ import { askChannel } from '../../src/jobs/ask-channel.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { unsettledCallbacks } from '../../src/models/trade/payment-callback.js';
 import type { NoticeForm } from '../support/alipay-platform.js';
-import { companiesTest, makeDue, type Placed } from '../support/companies.js';
+import { companiesTest, makeDue, types, type Placed, type Type } from '../support/companies.js';
 import { signedInWith } from '../support/factories.js';
 import { deliver, type NoticeAnswer } from '../support/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
@@ -31,10 +31,10 @@ async function notify({ gateway }: Placed, fields: NoticeForm): Promise<NoticeAn
 const refundedThere = (payment: Placed, refund_fee = '60.00') =>
   notify(payment, { refund_fee, gmt_refund: '2026-11-26 20:00:00.000' });
 
-/** A payment at Alipay that the customer has paid, and of which nothing is known here yet. */
-async function unknownHere(): Promise<Placed> {
-  const payment = await companies.place('alipay');
-  companies.pay('alipay', payment);
+/** A payment that the customer has paid, and of which nothing is known here yet. */
+async function unknownHere(type: Type = 'alipay'): Promise<Placed> {
+  const payment = await companies.place(type);
+  companies.pay(type, payment);
   return payment;
 }
 
@@ -109,3 +109,15 @@ test.serial('a refund that waits is not approved before somebody has looked', as
   await clear(payment, 'refunded_elsewhere');
   t.is((await approve()).data.status, 'succeeded');
 });
+
+for (const type of types)
+  test.serial(`${type}: money is not booked without the flag that its answer asks for`, async (t) => {
+    const payment = await unknownHere(type);
+    if (type === 'wechat') companies.wechat.ledger.set(payment.payment_no, 'REFUND');
+    else companies.alipay.ledger.set(payment.payment_no, 'TRADE_CLOSED');
+    const letGo = await holding('SELECT id FROM notifications FOR UPDATE');
+    await t.throwsAsync(ask(payment));
+    await letGo();
+    t.is(await ask(payment), 'paid');
+    await isHeldBack(t, payment, 'refunded_elsewhere');
+  });

@@ -88,9 +88,9 @@ async function ask(paymentNo: string, followUp: FollowUp | undefined, isClosing:
   }
   const answer = await learn(paymentNo, payment, isClosing);
   const { state, code } = answer;
-  if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
-  // Nothing of an unpaid payment is refunded here.
+  // Nothing of an unpaid payment is refunded here. Flagged first: once it is booked, it could be refunded once more.
   if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
+  if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
   const isOver = isFinal(answer, followUp);
   if (isOver) await conclude(paymentNo, payment, answer, followUp);
   // After the expiry sent to it the company takes no payment: the company is asked again, but the order need not wait.
