@@ -5,6 +5,9 @@ import '../support/open-results.js';
 import '../support/refund-approvals.js';
 import test, { type ExecutionContext } from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
+import { change } from '../../src/lib/database/db.js';
+import { Money } from '../../src/lib/values/money.js';
+import { runRefund } from '../../src/models/trade/refund-run.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { unsettledCallbacks } from '../../src/models/trade/payment-callback.js';
 import type { NoticeForm } from '../support/alipay-platform.js';
@@ -12,6 +15,7 @@ import { companiesTest, makeDue, types, type Placed, type Type } from '../suppor
 import { signedInWith } from '../support/factories.js';
 import { deliver, type NoticeAnswer } from '../support/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
+import { refundRow, type RefundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
@@ -121,3 +125,49 @@ for (const type of types)
     t.is(await ask(payment), 'paid');
     await isHeldBack(t, payment, 'refunded_elsewhere');
   });
+
+/** A refund of 5.00 through the company, pending until it is run. */
+async function requested(payment: Placed): Promise<string> {
+  const { data, text } = await refund(payment, { destination: 'channel', amount: '5.00' });
+  if (!data) throw new Error(text);
+  return data.refund_no;
+}
+
+/** Sends a refund, or asks about it. */
+async function run(refund_no: string): Promise<RefundRow> {
+  await change('UPDATE refunds SET due_at = created_at WHERE refund_no = ?', [refund_no]);
+  await runRefund(refund_no, AbortSignal.timeout(5000));
+  return refundRow(refund_no);
+}
+
+/** The company has no funds for refunds, and then has. */
+async function withoutFunds(work: () => Promise<unknown>): Promise<void> {
+  companies.alipay.refunds.funds = Money.zero;
+  await work();
+  companies.alipay.refunds.funds = undefined;
+}
+
+test.serial('a refund is not sent before somebody has looked', async (t) => {
+  const payment = await companies.paid('alipay');
+  const unsent = await requested(payment);
+  const refused = await requested(payment);
+  await withoutFunds(() => run(refused));
+  await refundedThere(payment);
+  t.like(await run(unsent), { status: 'pending', tries: 0 });
+  t.like(await run(refused), { status: 'processing', tries: 2 });
+  for (const refundNo of [unsent, refused])
+    t.regex((await refundRow(refundNo)).fail_reason ?? '', /not made here/);
+  t.is(companies.alipay.refunds.refundedOf(payment.payment_no), '0.00');
+  await clear(payment, 'refunded_elsewhere');
+  t.is((await run(refused)).status, 'succeeded');
+});
+
+test.serial('a refund that was sent before is asked about all the same', async (t) => {
+  const payment = await companies.paid('alipay');
+  companies.alipay.refunds.isDelayed = true;
+  const refundNo = await requested(payment);
+  t.is((await run(refundNo)).status, 'processing');
+  await refundedThere(payment);
+  companies.alipay.refunds.finish(refundNo);
+  t.is((await run(refundNo)).status, 'succeeded');
+});

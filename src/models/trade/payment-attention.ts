@@ -143,7 +143,7 @@ const eventKey = (paymentNo: string, reason: AttentionReason, nth: number): stri
   `attention-${paymentNo}-${reason}${nth === 1 ? '' : `-${nth}`}`;
 
 /** Whether nobody has cleared that reason yet; the payment shows it only while no other has followed. */
-export async function isOpen(paymentNo: string, reason: AttentionReason, t: Transaction): Promise<boolean> {
+export async function isOpen(paymentNo: string, reason: AttentionReason, t?: Transaction): Promise<boolean> {
   const key = eventKey(paymentNo, reason, 1);
   return (await notified.first('WHERE n.event_key = :key', { key }, { t })) !== undefined;
 }

@@ -4,11 +4,14 @@ import { channelOf } from '../../lib/channels/index.js';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
+import { inBoth } from '../../lib/values/language.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
+import { lockPayment } from './payment-attempt.js';
+import { heldBack, isHeldBack } from './refund-elsewhere.js';
 import { keyOfRefund } from './refund.js';
-import { Payment, PaymentMethod } from './tables.js';
+import { PaymentMethod } from './tables.js';
 import { Refund } from './channel-tables.js';
 
 const minute = 60_000;
@@ -17,6 +20,9 @@ const day = 24 * hour;
 
 /** Longer than a run takes. */
 const leaseMs = 2 * minute;
+
+/** One that is held back is looked at again. */
+const heldBackMs = 5 * minute;
 
 /** Waits after the first runs. */
 const firstWaits = [minute / 2, minute, 5 * minute, 10 * minute, 20 * minute, 30 * minute];
@@ -39,8 +45,8 @@ export interface ClaimedRefund extends RowOf<typeof claimed> {
 }
 
 /**
- * Claims a refund that is due, and commits it as sent before the channel is asked. If the channel wants more time after
- * another refund of the payment, it becomes due later.
+ * Claims a refund that is due, and commits it as sent before the channel is asked. If it is not to be sent yet, because
+ * another of its payment was made elsewhere or a moment ago, it becomes due later.
  *
  * @returns undefined when it is not due
  */
@@ -61,36 +67,36 @@ export function claimRefund(refundNo: string): Promise<ClaimedRefund | undefined
         : undefined;
     if (!refund) return undefined;
     const isFirst = refund.tries === 1;
-    const due_at = isFirst ? await earliestSending(refund, t) : at;
-    if (due_at <= at) return { ...refund, isFirst };
-    await updateRows(Refund, { status: 'pending', due_at, tries: 0, sent_at: null }, key, t);
+    const wait = isFirst ? await waitOf(refund, at, t) : undefined;
+    if (!wait) return { ...refund, isFirst };
+    await updateRows(Refund, { status: 'pending', tries: 0, sent_at: null, ...wait }, key, t);
     return undefined;
   });
 }
 
-/** The earliest time at which the channel takes this refund after others of its payment. */
-async function earliestSending(
+/** How long a refund is not sent yet; undefined when it may be. */
+async function waitOf(
   { refund_no, payment_no, type }: RowOf<typeof claimed>,
+  at: Date,
   t: Transaction,
-): Promise<Date> {
+): Promise<{ due_at: Date; fail_reason?: string } | undefined> {
+  // Locked, because concurrent ones would not see each other, nor a flag that is being set.
+  await lockPayment(payment_no, t);
+  if (await isHeldBack(payment_no, t))
+    return { due_at: new Date(at.getTime() + heldBackMs), fail_reason: inBoth(heldBack) };
+  // The channel wants some time after another refund of the payment.
   const { apartMs = 0 } = channelOf(type)?.refunds?.limits ?? {};
-  if (apartMs === 0) return new Date(0);
+  if (apartMs === 0) return undefined;
   const period = paymentPeriod(payment_no) ?? 0;
-  // Locked, because concurrent ones would not see each other.
-  await payments.first(
-    'WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE',
-    { payment_no, period },
-    { t },
-  );
   const latest = await sendings.first(
     'WHERE r.payment_no = :payment_no AND r.period >= :period AND r.refund_no <> :refund_no',
     { payment_no, period, refund_no },
     { t },
   );
-  return new Date((latest?.at?.getTime() ?? 0) + apartMs);
+  const due_at = new Date((latest?.at?.getTime() ?? 0) + apartMs);
+  return due_at > at ? { due_at } : undefined;
 }
 
-const payments = selection(columnsOf(Payment, 'p', 'id'), 'payments p');
 const sendings = selection({ at: computed<Date | null>('MAX(r.sent_at)') }, 'refunds r');
 
 /** When a refund is queried again. @param isStuck until a person acts */
