@@ -305,7 +305,7 @@ test.serial('what does not open under a key of ours causes no download', async (
   t.is(own.downloads, before + 1);
 });
 
-test.serial('notices that report no money are stored and change nothing', async (t) => {
+test.serial('notices that report no money are stored and pay nothing', async (t) => {
   const payment = await place();
   const { mchid, out_trade_no, transaction_id, amount } = platform.paid(payment.payment_no);
   const refund = {
@@ -322,7 +322,8 @@ test.serial('notices that report no money are stored and change nothing', async 
   t.deepEqual(await sendOne(platform.notice(refund, { event: 'REFUND.SUCCESS' })), yes);
   const closed = platform.paid(payment.payment_no, { trade_state: 'CLOSED' });
   t.deepEqual(await sendOne(platform.notice(closed)), yes);
-  t.deepEqual(await trace(payment), { ...untouched, verdicts: ['noted', 'noted'] });
+  // Not made here, so a person looks at it.
+  t.deepEqual(await trace(payment), { ...flagged('refunded_elsewhere'), verdicts: ['noted', 'noted'] });
   const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
   const [{ id }] = data.callbacks;
   const replayed = await service.admin.post(`/payments/${payment.payment_no}/callbacks/${id}/replay`);

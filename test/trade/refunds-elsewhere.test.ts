@@ -13,7 +13,7 @@ import { unsettledCallbacks } from '../../src/models/trade/payment-callback.js';
 import type { NoticeForm } from '../support/alipay-platform.js';
 import { companiesTest, makeDue, types, type Placed, type Type } from '../support/companies.js';
 import { signedInWith } from '../support/factories.js';
-import { deliver, type NoticeAnswer } from '../support/notices.js';
+import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { refundRow, type RefundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
@@ -25,10 +25,22 @@ const companies = companiesTest(service);
 const { shown } = companies;
 
 /** Alipay reports about a payment. */
-async function notify({ gateway }: Placed, fields: NoticeForm): Promise<NoticeAnswer> {
-  const { alipay } = companies;
-  const notice = alipay.notice(alipay.paid(gateway.pay_url, fields));
-  return (await deliver(`${service.url}/api/payment/notify/alipay`, notice))[0] as NoticeAnswer;
+const notify = ({ gateway }: Placed, fields: NoticeForm): Promise<NoticeAnswer> =>
+  send('alipay', companies.alipay.notice(companies.alipay.paid(gateway.pay_url, fields)));
+
+async function send(type: Type, notice: Notice): Promise<NoticeAnswer> {
+  return (await deliver(`${service.url}/api/payment/notify/${type}`, notice))[0] as NoticeAnswer;
+}
+
+/** WeChat reports what became of a refund of 5.00. */
+async function tell({ payment_no }: Placed, out_refund_no: string, status = 'SUCCESS'): Promise<number> {
+  const { wechat } = companies;
+  const { mchid, out_trade_no, transaction_id, amount } = wechat.paid(payment_no);
+  const inside = {
+    ...{ mchid, out_trade_no, transaction_id, out_refund_no, refund_id: '503', refund_status: status },
+    amount: { total: amount.total, refund: 500, payer_total: amount.total, payer_refund: 500 },
+  };
+  return (await send('wechat', wechat.notice(inside, { event: `REFUND.${status}` }))).status;
 }
 
 /** Alipay reports that so much was refunded by hand. */
@@ -170,4 +182,40 @@ test.serial('a refund that was sent before is asked about all the same', async (
   await refundedThere(payment);
   companies.alipay.refunds.finish(refundNo);
   t.is((await run(refundNo)).status, 'succeeded');
+});
+
+test.serial('wechat: a refund that was made in the merchant platform is seen in its notice', async (t) => {
+  const payment = await companies.paid('wechat');
+  const refundNo = await requested(payment);
+  const elsewhere = await requested(await companies.paid('wechat'));
+  t.is(await tell(payment, 'CONSOLE1', 'CLOSED'), 204);
+  t.false((await shown(payment)).needs_attention);
+  for (const number of ['CONSOLE1', elsewhere]) {
+    t.is(await tell(payment, number), 204);
+    t.is((await run(refundNo)).status, 'pending');
+    await isHeldBack(t, payment, 'refunded_elsewhere');
+  }
+});
+
+test.serial('wechat: a refund of ours is asked about as soon as its notice comes', async (t) => {
+  const payment = await companies.paid('wechat');
+  companies.wechat.refunds.outcome = 'PROCESSING';
+  const refundNo = await requested(payment);
+  t.is((await run(refundNo)).status, 'processing');
+  companies.wechat.refunds.settle(refundNo, 'SUCCESS');
+  t.is(await tell(payment, refundNo), 204);
+  t.deepEqual(await runRefund(refundNo, AbortSignal.timeout(5000)), {}, 'it is due');
+  t.is((await refundRow(refundNo)).status, 'succeeded');
+  t.is(await tell(payment, refundNo), 204);
+  t.false((await shown(payment)).needs_attention);
+});
+
+test.serial('wechat: money that went back after its refund had been given up is flagged', async (t) => {
+  const payment = await companies.paid('wechat');
+  companies.wechat.refunds.outcome = 'CLOSED';
+  const refundNo = await requested(payment);
+  await run(refundNo);
+  t.is((await run(refundNo)).status, 'failed');
+  t.is(await tell(payment, refundNo), 204);
+  await isHeldBack(t, payment, 'refunded_elsewhere');
 });

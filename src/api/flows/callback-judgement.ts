@@ -15,10 +15,9 @@ import {
   type Attempt,
   type CalledPayment,
 } from '../../models/trade/callback-intake.js';
-import { flagForAttention } from '../../models/trade/payment-attention.js';
 import { askSoon, followAnew } from '../../models/trade/payment-follow-up.js';
 import { configsOfType } from '../../models/trade/payment-method.js';
-import { refundedThroughCompany } from '../../models/trade/refund.js';
+import { noteRefund } from '../../models/trade/refund-elsewhere.js';
 import type { Accepted } from './callback-settlement.js';
 
 /** A verified callback. */
@@ -102,9 +101,8 @@ export async function acceptCallback(
   const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
     await recordAttempt({ ...attempt, state: 'settled', verdict: noted });
-    const { refunded } = verified.claim;
-    if (refunded && refunded.cents > (await refundedThroughCompany(paymentNo)).cents)
-      await flagForAttention(paymentNo, 'refunded_elsewhere');
+    const { refund } = verified.claim;
+    if (refund) await noteRefund(paymentNo, refund);
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
     // up before.
     const isFollowed = await askSoon(paymentNo);

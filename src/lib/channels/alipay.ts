@@ -8,7 +8,7 @@ import { Money } from '../values/money.js';
 import { queryRefund, refundLimits, sendRefund } from './alipay-refund.js';
 import { alipayKey, defaultGateway, signedUrl, wallClock } from './alipay-request.js';
 import { closeTrade, paidTrade, queryTrade } from './alipay-trade.js';
-import type { CallbackClaim, Channel, MethodConfig, Placement } from './channel.js';
+import type { CallbackClaim, Channel, MethodConfig, Placement, RefundClaim } from './channel.js';
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { gatewayUrl, identifier, privateKey, publicKey, webUrl } from './config-key.js';
 
@@ -117,7 +117,7 @@ function claimOf(fields: Form): CallbackClaim | undefined {
   if (out_trade_no === undefined || paymentPeriod(out_trade_no) === undefined) return undefined;
   const claim = { paymentNo: out_trade_no, fields };
   const isPaid = /^TRADE_(SUCCESS|FINISHED)$/.test(trade_status) && !isRefund(fields);
-  if (!isPaid) return { ...claim, says: 'other', amounts: [], ...refundedSum(fields) };
+  if (!isPaid) return { ...claim, says: 'other', amounts: [], ...refundOf(fields) };
   const paid = paidTrade(trade_no, fields.total_amount, gmt_payment);
   if (!paid?.paidAt) return { ...claim, says: 'paid', amounts: [] };
   const { amount, ...rest } = paid;
@@ -128,10 +128,11 @@ const isRefund = ({ gmt_refund, refund_fee }: Form): boolean =>
   Boolean(gmt_refund) || /[1-9]/.test(refund_fee ?? '');
 
 // refund_fee is the sum of all refunds of the trade.
-function refundedSum({ refund_fee }: Form): { refunded?: Money } {
-  const refunded = Money.parse(refund_fee);
-  return refunded ? { refunded } : {};
+function refundOf(fields: Form): { refund?: RefundClaim } {
+  return isRefund(fields) ? { refund: { total: Money.parse(fields.refund_fee) ?? aCent } } : {};
 }
+
+const aCent = new Money(1n);
 
 function trade({ paymentNo, orderNo, amount, expireAt }: Placement): object {
   return {

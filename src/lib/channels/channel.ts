@@ -43,10 +43,19 @@ export interface CallbackClaim {
   paidAt?: Date;
   /** Every amount that must equal that of the payment; none when it says other. */
   amounts: Money[];
-  /** The sum of its refunds, if it names one. */
-  refunded?: Money;
+  refund?: RefundClaim;
   /** For people, unsealed. */
   fields: Record<string, unknown>;
+}
+
+/** What a callback says about a refund, made here or not. */
+export interface RefundClaim {
+  /** The number it was made under: ours, or one that was made up elsewhere. */
+  refundNo?: string;
+  /** The sum of all refunds of the payment. */
+  total?: Money;
+  /** No money goes back. */
+  hasFailed?: boolean;
 }
 
 /** forged: signature or clock; foreign: another merchant, application, seller, currency. */

@@ -1,7 +1,7 @@
 // The content of WeChat Pay notices: which payment they name, and what they claim.
 import { decodeTime } from 'ulid';
 import { paymentPeriod } from '../values/numbers.js';
-import type { CallbackClaim, MethodConfig, RawCallback } from './channel.js';
+import type { CallbackClaim, MethodConfig, RawCallback, RefundClaim } from './channel.js';
 import { parseObject } from './json-object.js';
 import { openResource } from './wechat-seal.js';
 import { paidTrade, type Transaction } from './wechat-trade.js';
@@ -25,6 +25,12 @@ export const isProbe = ({ headers }: RawCallback): boolean =>
 export const contentOf = (resource: unknown, key: string): Transaction | undefined =>
   parseObject(openResource(resource, key) ?? '');
 
+// Out of a refund that is ABNORMAL money goes back once a person has chosen another way.
+function refundOf({ refund_status, out_refund_no }: Transaction): { refund?: RefundClaim } {
+  if (refund_status === undefined) return {};
+  return { refund: { refundNo: String(out_refund_no), hasFailed: refund_status === 'CLOSED' } };
+}
+
 const isPaid = ({ trade_state }: Transaction): boolean => trade_state === 'SUCCESS';
 
 /** Undefined when it names no payment of ours. */
@@ -32,7 +38,7 @@ export function claimOf(content: Transaction, fields: Record<string, unknown>): 
   const paymentNo = readNumber(content.out_trade_no);
   if (paymentNo === undefined) return undefined;
   const claim = { paymentNo, fields: { ...fields, resource: content } };
-  if (!isPaid(content)) return { ...claim, says: 'other', amounts: [] };
+  if (!isPaid(content)) return { ...claim, says: 'other', amounts: [], ...refundOf(content) };
   const paid = paidTrade(content);
   if (!paid) return { ...claim, says: 'paid', amounts: [] };
   const { amount, ...rest } = paid;

@@ -21,6 +21,8 @@ export interface Transaction {
   trade_state?: unknown;
   success_time?: unknown;
   amount?: { total?: unknown; currency?: unknown };
+  out_refund_no?: unknown;
+  refund_status?: unknown;
 }
 
 /** Number, amount and time of a paid one; undefined when it lacks number or amount. */
