@@ -7,6 +7,7 @@ import { askChannel } from '../../src/jobs/ask-channel.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { followSince } from '../../src/models/trade/payment-follow-up.js';
+import { runRefund } from '../../src/models/trade/refund-run.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
@@ -201,6 +202,7 @@ test.serial('a callback about a refund flags a payment unless the refund was mad
     (await send('alipay', alipay.notice(alipay.paid(payment.gateway.pay_url, { refund_fee })))).text;
   const made = await refundToBalance(payment, { amount: '5.00', destination: 'channel' });
   t.is(made.status, 200);
+  await runRefund(made.data.refund_no, signal);
   t.is(await notify('5.00'), 'success');
   t.false((await shown(payment)).needs_attention);
   // The company knows nothing of what went to the balance.

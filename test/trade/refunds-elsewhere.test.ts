@@ -219,3 +219,51 @@ test.serial('wechat: money that went back after its refund had been given up is 
   t.is(await tell(payment, refundNo), 204);
   await isHeldBack(t, payment, 'refunded_elsewhere');
 });
+
+test.serial(
+  'alipay: a refund by hand is flagged, also one of the sum that is to be sent from here',
+  async (t) => {
+    for (const named of [{ out_biz_no: 'CONSOLE1' }, {}] as NoticeForm[]) {
+      const payment = await companies.paid('alipay');
+      await requested(payment);
+      t.is((await notify(payment, { refund_fee: '5.00', ...named })).text, 'success');
+      await isHeldBack(t, payment, 'refunded_elsewhere');
+    }
+  },
+);
+
+test.serial('alipay: a refund of ours whose answer was lost is not taken for one by hand', async (t) => {
+  for (const isNamed of [true, false]) {
+    const payment = await companies.paid('alipay');
+    companies.alipay.results.moods.refund = 'cut';
+    const refundNo = await requested(payment);
+    await run(refundNo);
+    companies.alipay.results.reset();
+    await notify(payment, { refund_fee: '5.00', ...(isNamed && { out_biz_no: refundNo }) });
+    t.deepEqual(await runRefund(refundNo, AbortSignal.timeout(5000)), {}, 'it is due');
+    t.is((await refundRow(refundNo)).status, 'succeeded');
+    t.false((await shown(payment)).needs_attention);
+  }
+});
+
+test.serial('alipay: a refund of ours that never arrived is not sent after one by hand', async (t) => {
+  const payment = await companies.paid('alipay');
+  const refundNo = await requested(payment);
+  await withoutFunds(() => run(refundNo));
+  await notify(payment, { refund_fee: '5.00' });
+  t.like(await run(refundNo), { status: 'processing' });
+  t.is(companies.alipay.refunds.refundedOf(payment.payment_no), '0.00');
+  await isHeldBack(t, payment, 'refunded_elsewhere');
+  t.is((await run(refundNo)).status, 'succeeded', 'a person has decided');
+});
+
+test.serial('alipay: what a person has seen is not flagged again by refunds of ours', async (t) => {
+  const payment = await companies.paid('alipay');
+  await refundedThere(payment, '5.00');
+  await clear(payment, 'refunded_elsewhere');
+  t.is((await run(await requested(payment))).status, 'succeeded');
+  await refundedThere(payment, '10.00');
+  t.false((await shown(payment)).needs_attention);
+  await refundedThere(payment, '10.01');
+  await isHeldBack(t, payment, 'refunded_elsewhere');
+});

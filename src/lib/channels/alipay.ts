@@ -127,9 +127,12 @@ function claimOf(fields: Form): CallbackClaim | undefined {
 const isRefund = ({ gmt_refund, refund_fee }: Form): boolean =>
   Boolean(gmt_refund) || /[1-9]/.test(refund_fee ?? '');
 
-// refund_fee is the sum of all refunds of the trade.
+// refund_fee is the sum of all refunds of the trade, out_biz_no the number of the one that was made now.
 function refundOf(fields: Form): { refund?: RefundClaim } {
-  return isRefund(fields) ? { refund: { total: Money.parse(fields.refund_fee) ?? aCent } } : {};
+  if (!isRefund(fields)) return {};
+  const { refund_fee, out_biz_no } = fields;
+  const named = out_biz_no ? { refundNo: out_biz_no } : {};
+  return { refund: { ...named, total: Money.parse(refund_fee) ?? aCent } };
 }
 
 const aCent = new Money(1n);

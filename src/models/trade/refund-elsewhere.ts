@@ -2,18 +2,20 @@
 // refunded here.
 import type { Transaction } from 'sequelize';
 import type { RefundClaim } from '../../lib/channels/channel.js';
+import { channelOf } from '../../lib/channels/index.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { now } from '../../lib/values/clock.js';
 import type { Text } from '../../lib/values/language.js';
-import { refundPeriod } from '../../lib/values/numbers.js';
+import type { Money } from '../../lib/values/money.js';
+import { paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';
 import { deliverStored } from '../office/notification.js';
-import { columnsOf, selection } from '../tables/selection.js';
+import { columnsOf, computed, selection } from '../tables/selection.js';
 import { Refund } from './channel-tables.js';
 import { flagWithin, isOpen } from './payment-attention.js';
 import { lockPayment } from './payment-attempt.js';
-import { refundedThroughCompany } from './refund.js';
+import { PaymentCallback } from './tables.js';
 
 /** Why a refund is not sent. */
 export const heldBack: Text = {
@@ -39,19 +41,31 @@ export async function noteRefund(paymentNo: string, claim: RefundClaim): Promise
     if (claim.hasFailed) return [];
     await lockPayment(paymentNo, t);
     const isElsewhere =
-      (claim.refundNo !== undefined && !isOurs) ||
-      (claim.total !== undefined && claim.total.cents > (await refundedThroughCompany(paymentNo)).cents);
+      (claim.refundNo !== undefined && !isOurs) || (await isMoreThanOurs(paymentNo, true, t));
     return isElsewhere ? flagWithin(paymentNo, 'refunded_elsewhere', t) : [];
   };
   await deliverStored(await announcing(['payments', 'refunds'], () => transact(note)));
 }
 
+/**
+ * Flags a payment whose company reported refunds that nothing from here explains: asked once the company has denied that
+ * one of ours, which might have explained them, has arrived.
+ */
+export async function noteUnexplained(paymentNo: string): Promise<void> {
+  const note = async (t: Transaction): Promise<number[]> => {
+    await lockPayment(paymentNo, t);
+    return (await isMoreThanOurs(paymentNo, false, t)) ? flagWithin(paymentNo, 'refunded_elsewhere', t) : [];
+  };
+  await deliverStored(await announcing(['payments'], () => transact(note)));
+}
+
 /** Makes the refund that is named due, if it was made here. @returns whether it was; a failed one has refunded nothing */
 async function askSoon(
   paymentNo: string,
-  { refundNo = '', hasFailed = false }: RefundClaim,
+  { refundNo, hasFailed = false }: RefundClaim,
   t: Transaction,
 ): Promise<boolean> {
+  if (refundNo === undefined) return askUnanswered(paymentNo, t);
   const period = refundPeriod(refundNo);
   if (period === undefined) return false;
   const of = { paymentNo, refundNo, period };
@@ -66,4 +80,69 @@ async function askSoon(
   return (await refunds.first(`WHERE ${here} AND r.status = 'succeeded'`, of, { t })) !== undefined;
 }
 
-const refunds = selection(columnsOf(Refund, 'r', 'id'), 'refunds r');
+// A refund without a number may be one of those whose answer was lost.
+async function askUnanswered(paymentNo: string, t: Transaction): Promise<boolean> {
+  const of = { paymentNo, period: paymentPeriod(paymentNo) ?? 0, at: now() };
+  const due = await change(
+    `UPDATE refunds r SET r.due_at = :at WHERE r.payment_no = :paymentNo AND r.period >= :period
+       AND r.destination = 'channel' AND r.status = 'processing' AND r.accepted_at IS NULL`,
+    of,
+    t,
+  );
+  return due > 0;
+}
+
+/** Reports that are looked at; each names the sum of all refunds until then. */
+const maxReports = 200;
+
+/**
+ * Whether the company reported a higher sum of refunds than was sent from here by then, beyond what a person has seen.
+ *
+ * @param isTrusting whether those count that were sent and not answered
+ */
+async function isMoreThanOurs(paymentNo: string, isTrusting: boolean, t: Transaction): Promise<boolean> {
+  const of = { paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
+  const reports = await notices.rows(
+    `WHERE c.payment_no = :paymentNo AND c.period = :period AND c.verdict = 'noted'
+     ORDER BY c.id DESC LIMIT ${maxReports}`,
+    of,
+    { t },
+  );
+  const sent = await refunds.rows(
+    `WHERE r.payment_no = :paymentNo AND r.period >= :period AND r.destination = 'channel'
+       AND r.status IN ('pending', 'processing', 'succeeded')`,
+    of,
+    { t },
+  );
+  const seenAt = (await handlings.first('WHERE h.payment_no = :paymentNo', of, { t }))?.at?.getTime() ?? 0;
+  const ours = sent.filter(
+    ({ accepted_at, sent_at }) => accepted_at !== null || (isTrusting && sent_at !== null),
+  );
+  const excess = { seen: 0n, unseen: 0n };
+  for (const { type, body, created_at, settled_at } of reports) {
+    const total = totalOf(type, body, created_at);
+    if (!total) continue;
+    const explained = ours
+      .filter(({ sent_at }) => sent_at === null || sent_at <= created_at)
+      .reduce((sum, { amount }) => sum + amount.cents, 0n);
+    const when = (settled_at ?? created_at).getTime() > seenAt ? 'unseen' : 'seen';
+    if (total.cents - explained > excess[when]) excess[when] = total.cents - explained;
+  }
+  return excess.unseen > excess.seen;
+}
+
+function totalOf(type: string, body: unknown, receivedAt: Date): Money | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const fields = body as Record<string, unknown>;
+  return channelOf(type)?.read?.({ raw: '', headers: {}, fields, receivedAt }, [])?.refund?.total;
+}
+
+const refunds = selection(columnsOf(Refund, 'r', 'amount', 'sent_at', 'accepted_at'), 'refunds r');
+const notices = selection(
+  columnsOf(PaymentCallback, 'c', 'type', 'body', 'created_at', 'settled_at'),
+  'payment_callbacks c',
+);
+const handlings = selection(
+  { at: computed<Date | null>(`MAX(IF(h.reason = 'refunded_elsewhere', h.created_at, NULL))`) },
+  'payment_handlings h',
+);

@@ -20,7 +20,7 @@ import { findPayment } from './payment.js';
 import { configOfMethod } from './payment-method.js';
 import { flagRefund, notifyRefund } from './refund-attention.js';
 import { bookSuccess, release } from './refund-booking.js';
-import { heldBack, isHeldBack } from './refund-elsewhere.js';
+import { heldBack, isHeldBack, noteUnexplained } from './refund-elsewhere.js';
 import { claimRefund, nextAsk, type ClaimedRefund } from './refund-schedule.js';
 
 /** The result of a run. */
@@ -75,6 +75,7 @@ async function askChannel(refund: ClaimedRefund, signal: AbortSignal): Promise<L
     const answer = await measured(refund.type, 'query-refund', () => refunds.query(order, signal));
     if (answer.state !== 'absent') return { answer, isFinal: true };
     if (refund.is_refused) return { answer: { ...answer, state: 'failed' }, isFinal: true };
+    await noteUnexplained(refund.payment_no);
   }
   if (await isHeldBack(refund.payment_no)) throw new ChannelFailure(heldBack);
   const answer = await measured(refund.type, 'refund', () => refunds.send(order, signal));

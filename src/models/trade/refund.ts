@@ -41,16 +41,6 @@ export async function sumRefunds(criteria: RefundCriteria): Promise<Money | unde
   return (await sums.first(sql, values, { on: reports }))?.amount;
 }
 
-/** What was refunded through the payment company, or may have been. */
-export async function refundedThroughCompany(paymentNo: string): Promise<Money> {
-  const sum = await sums.first(
-    `WHERE r.payment_no = :paymentNo AND r.period >= :period AND r.destination = 'channel'
-       AND r.status IN ('pending', 'processing', 'succeeded')`,
-    { paymentNo, period: paymentPeriod(paymentNo) ?? 0 },
-  );
-  return sum?.amount ?? Money.zero;
-}
-
 const sums = selection({ amount: sumOf(columnsOf(Refund, 'r').amount) }, 'refunds r');
 
 /** The refund of that number or numeric id. @throws refund_not_found */
