@@ -203,6 +203,43 @@ test('notices that report no money are stored and pay nothing; refunds that were
   t.is((await trace(payment)).payment.status, 'paid');
 });
 
+test('a notice that changes nothing is stored once a day, however it is written', async (t) => {
+  const payment = await place();
+  const good = paid(payment);
+  t.deepEqual(await send(platform.notice(good)), yes);
+  // What the browser of the customer brings back is signed, too, and says nothing of the status.
+  const { trade_status, ...returned } = good;
+  const disguises: ((form: NoticeForm) => NoticeForm)[] = [
+    (form) => form,
+    (form) => Object.fromEntries(Object.entries(form).reverse()),
+    (form) => ({ ...form, sign_type: 'RSA' }),
+    ({ sign = '', ...form }) => ({ ...form, sign: ` ${sign}` }),
+    ({ notify_time = '', ...form }) => ({
+      ...form,
+      notify_id: `${form.notify_id}&notify_time=${notify_time}`,
+    }),
+  ];
+  for (const form of [good, returned])
+    for (const mutate of disguises) {
+      const answers = await deliver(
+        `${service.url}/api/payment/notify/alipay`,
+        platform.notice(form, { mutate }),
+        { repeat: 5 },
+      );
+      for (const answer of answers) t.deepEqual(answer, yes);
+    }
+  const stored = await select<object>(
+    'SELECT verdict, times, sealed FROM payment_callbacks WHERE payment_no = ? ORDER BY id',
+    [payment.payment_no],
+  );
+  t.is(trade_status, 'TRADE_SUCCESS');
+  t.deepEqual(stored, [
+    { verdict: 'paid', times: 1, sealed: null },
+    { verdict: 'already_paid', times: 25, sealed: null },
+    { verdict: 'noted', times: 25, sealed: null },
+  ]);
+});
+
 test('a method without the public key of Alipay places nothing, and what it placed before waits', async (t) => {
   const id = await newMethod();
   const payment = await place(id);

@@ -10,7 +10,7 @@ import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
 import { logger } from '../../lib/watch/logger.js';
 import {
-  recordAttempt,
+  recordHarmless,
   recordVerified,
   type Attempt,
   type CalledPayment,
@@ -100,7 +100,7 @@ export async function acceptCallback(
   const numbers = { paymentNo, orderNo: verified.payment.orderNo };
   const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
-    await recordAttempt({ ...attempt, state: 'settled', verdict: noted });
+    await recordHarmless({ ...attempt, state: 'settled', verdict: noted });
     const { refund } = verified.claim;
     if (refund) await noteRefund(paymentNo, refund);
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
@@ -111,7 +111,7 @@ export async function acceptCallback(
     return { ...numbers, callback: undefined };
   }
   if (isPaidBy(verified)) {
-    await recordAttempt({ ...attempt, state: 'settled', verdict: 'already_paid' });
+    await recordHarmless({ ...attempt, state: 'settled', verdict: 'already_paid' });
     return { ...numbers, callback: undefined };
   }
   const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });

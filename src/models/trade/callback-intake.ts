@@ -118,17 +118,39 @@ export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
 }
 
 /** Stores an attempt that proves nothing: shortened, and equal ones of a day as one row with a count. */
-export async function recordUnproven(attempt: Attempt): Promise<void> {
-  const { type, paymentNo, thirdPartyNo, verdict, fields } = attempt;
+export const recordUnproven = (attempt: Attempt): Promise<void> =>
+  recordOnce(attempt, attempt.fields, maxUnproven);
+
+/** Stores a verified attempt that changes nothing, and equal ones of a day as one: who has seen it can repeat it. */
+export const recordHarmless = (attempt: Attempt): Promise<void> =>
+  recordOnce(attempt, signedOf(attempt.fields), maxBody);
+
+// As Alipay signs it: anybody can write the same text as other fields, in another order, with the signature spelt anew.
+const signedOf = (fields: Record<string, unknown>): string =>
+  Object.keys(fields)
+    .filter((name) => name !== 'sign' && name !== 'sign_type')
+    .sort()
+    .map(
+      (name) => `${name}=${typeof fields[name] === 'string' ? fields[name] : JSON.stringify(fields[name])}`,
+    )
+    .join('&');
+
+/** @param said by which it is known again */
+async function recordOnce(
+  attempt: Attempt,
+  said: Attempt['fields'] | string,
+  longest: number,
+): Promise<void> {
+  const { type, paymentNo, thirdPartyNo, verdict } = attempt;
   const at = now();
-  const same = [at.toISOString().slice(0, 10), type, paymentNo, thirdPartyNo, verdict, fields];
+  const same = [at.toISOString().slice(0, 10), type, paymentNo, thirdPartyNo, verdict, said];
   const same_key = createHash('sha256').update(JSON.stringify(same)).digest('base64url');
-  const row = { ...rowOf(attempt, maxUnproven), same_key };
+  const row = { ...rowOf(attempt, longest), same_key };
   const { sql, values } = insertSql(PaymentCallback, [row]);
   const counted = `${sql} ON DUPLICATE KEY UPDATE times = times + 1, last_at = ?`;
-  await announcing(['payments'], () =>
-    withPartition(['payment_callbacks'], row.period, () => change(counted, [...values, at])),
-  );
+  // A transaction, because equal ones that come together may deadlock.
+  const store = () => transact((t) => change(counted, [...values, at], t));
+  await announcing(['payments'], () => withPartition(['payment_callbacks'], row.period, store));
 }
 
 /** A verified attempt that waits to be settled. */
