@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { expireOrder } from '../../src/models/trade/order.js';
-import { followSince } from '../../src/models/trade/payment-follow-up.js';
+import { claimFollowUp, followSince } from '../../src/models/trade/payment-follow-up.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
@@ -117,6 +117,24 @@ test.serial(
     t.like(await shown(payment), { status: 'paid', needs_attention: false });
   },
 );
+
+test.serial('a worker that dies while it asks takes no doubt with it', async (t) => {
+  const { alipay } = companies;
+  const config = { ...alipay.resultConfig, alipay_public_key: newRsaKeys().publicPem };
+  const payment = await placeOver(config, { expire_in_seconds: 1800 });
+  const notice = alipay.notice(alipay.paid(payment.gateway.pay_url));
+  t.like(await send('alipay', notice), { status: 400, slug: 'payment_sign_invalid' });
+  await makeDue(payment);
+  t.truthy(await claimFollowUp(payment.payment_no));
+  // Its lease ends.
+  await growOlder(payment, 3);
+  await change(
+    'UPDATE payment_callbacks SET created_at = created_at - INTERVAL 4 MINUTE WHERE payment_no = ?',
+    [payment.payment_no],
+  );
+  t.is(await ask(payment), 'unanswered');
+  t.like(await shown(payment), { needs_attention: true, fail_reason: 'notice_unverified' });
+});
 
 test.serial('a callback over a method whose secrets do not open flags its payment', async (t) => {
   const { alipay } = companies;

@@ -18,6 +18,7 @@ import {
   claimFollowUp,
   endFollowUp,
   followUpOf,
+  lastEnded,
   postpone,
   recordQuestion,
   releaseOrder,
@@ -68,8 +69,9 @@ export async function askNow(paymentNo: string): Promise<TradeAnswer['state']> {
 }
 
 // The wrong key that refuses a callback refuses the answer, too.
-async function flagUnverified(paymentNo: string, { last_asked_at }: FollowUp): Promise<void> {
-  if (await hasUnverified(paymentNo, last_asked_at)) await flagForAttention(paymentNo, 'notice_unverified');
+async function flagUnverified(paymentNo: string, followUp: FollowUp): Promise<void> {
+  if (await hasUnverified(paymentNo, lastEnded(followUp)))
+    await flagForAttention(paymentNo, 'notice_unverified');
 }
 
 interface Learned {

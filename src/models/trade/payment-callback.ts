@@ -69,11 +69,17 @@ export const unverified: readonly ErrorSlug[] = [
   'payment_sign_invalid',
 ];
 
-/** Whether a callback for that payment has arrived since then that could not be verified. @param since null for ever */
+/**
+ * Whether a callback for that payment has arrived since then that could not be verified and that no person has seen.
+ *
+ * @param since null for ever
+ */
 export async function hasUnverified(paymentNo: string, since: Date | null): Promise<boolean> {
   const found = await refusedOnes.first(
     `WHERE c.payment_no = :paymentNo AND c.period = :period AND c.state = 'refused' AND c.verdict IN (:unverified)
-       AND COALESCE(c.last_at, c.created_at) >= :since LIMIT 1`,
+       AND COALESCE(c.last_at, c.created_at) >= :since
+       AND NOT EXISTS (SELECT 1 FROM payment_handlings h WHERE h.payment_no = c.payment_no
+         AND h.reason = 'notice_unverified' AND h.created_at > COALESCE(c.last_at, c.created_at)) LIMIT 1`,
     {
       paymentNo,
       period: paymentPeriod(paymentNo) ?? 0,

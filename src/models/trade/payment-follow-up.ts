@@ -126,8 +126,12 @@ export async function claimFollowUp(payment_no: string): Promise<FollowUp | unde
      WHERE f.payment_no = :payment_no AND f.due_at = :due`,
     { payment_no, at, lease, due: followUp.due_at },
   );
-  return taken > 0 ? { ...followUp, due_at: lease } : undefined;
+  return taken > 0 ? { ...followUp, last_asked_at: lastEnded(followUp), due_at: lease } : undefined;
 }
+
+/** When it was last asked; null when that question has not ended: its run is under way, or has died. */
+export const lastEnded = ({ last_asked_at, due_at }: FollowUp): Date | null =>
+  last_asked_at && due_at.getTime() === last_asked_at.getTime() + leaseMs ? null : last_asked_at;
 
 /** Records a query made before it was due. @param answer the company's answer; null for none */
 export const recordQuestion = (payment_no: string, answer: string | null): Promise<number> =>
