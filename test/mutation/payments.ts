@@ -11,6 +11,14 @@ const doubleMoney = 'test/trade/double-money.test.ts';
 
 export const payments: Fault[] = [
   {
+    file: attention,
+    from: `eventsOf(paymentNo).filter(({ reason }) => reason !== 'refunded_elsewhere')`,
+    to: `eventsOf(paymentNo)`,
+    breaks: 'paying clears a refund that was made elsewhere',
+    test: 'test/trade/refunds-elsewhere.test.ts',
+    match: 'paying clears every other reason',
+  },
+  {
     file,
     from: `AND o.deleted_at IS NULL FOR UPDATE'`,
     to: `AND o.deleted_at IS NULL'`,

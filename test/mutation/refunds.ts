@@ -7,6 +7,8 @@ const run = 'src/models/trade/refund-run.ts';
 const tests = 'test/trade/refunds.test.ts';
 const approvals = 'test/trade/refund-approvals.test.ts';
 const runs = 'test/trade/refund-runs.test.ts';
+const elsewhere = 'src/models/trade/refund-elsewhere.ts';
+const elsewhereTests = 'test/trade/refunds-elsewhere.test.ts';
 
 export const refunds: Fault[] = [
   {
@@ -115,5 +117,50 @@ export const refunds: Fault[] = [
     breaks: 'two workers run one refund at the same time',
     test: runs,
     match: 'a refund whose answer was lost*',
+  },
+  {
+    file: elsewhere,
+    from: `  await lockPayment(paymentNo, t);
+  if (await isHeldBack(`,
+    to: `  if (await isHeldBack(`,
+    breaks: 'a refund overlooks one made elsewhere that is being flagged',
+    test: elsewhereTests,
+    match: 'a refund that is requested while*',
+  },
+  {
+    file: elsewhere,
+    from: `(claim.refundNo !== undefined && !isOurs) ||`,
+    to: ``,
+    breaks: 'a refund under a foreign number is not flagged',
+    test: elsewhereTests,
+    match: 'wechat: a refund that was made in*',
+  },
+  {
+    file: elsewhere,
+    from: `accepted_at !== null || (isTrusting && sent_at !== null)`,
+    to: `accepted_at !== undefined`,
+    breaks: 'a refund that never arrived explains one by hand',
+    test: elsewhereTests,
+    match: 'alipay: a refund of ours that never arrived*',
+  },
+  {
+    file: run,
+    from: `if (await isHeldBack(refund.payment_no)) throw new ChannelFailure(heldBack);`,
+    to: ``,
+    breaks: 'a refund is sent again beside one made elsewhere',
+    test: elsewhereTests,
+    match: 'a refund is not sent*',
+  },
+  {
+    file: 'src/models/trade/channel-asking.ts',
+    from: `  if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
+  if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
+`,
+    to: `  if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
+  if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
+`,
+    breaks: 'refunded money is booked without its flag',
+    test: elsewhereTests,
+    match: '*money is not booked without the flag*',
   },
 ];
