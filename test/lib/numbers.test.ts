@@ -93,7 +93,10 @@ test('a time with an offset or in its zone is read as its instant', (t) => {
     }),
   );
   t.is(readTime('2026-11-21 08:00:00', 'Asia/Shanghai')?.toISOString(), '2026-11-21T00:00:00.000Z');
-  t.is(readTime('2026-11-21T08:00:00.5Z')?.toISOString(), undefined);
+  t.is(readTime('2026-11-21T08:00:00.5Z')?.toISOString(), '2026-11-21T08:00:00.500Z');
+  t.is(readTime('2026-11-21T08:00:00.123456789+08:00')?.toISOString(), '2026-11-21T00:00:00.123Z');
+  t.is(readTime('2026-11-21T08:00:00.Z'), undefined);
+  t.is(readTime('2026-11-21T08:00:00.1234567890Z'), undefined);
 });
 
 test('a bare date is the first or last millisecond of its day', (t) => {
