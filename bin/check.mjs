@@ -5,9 +5,11 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { COMPILER } from './build.mjs';
+import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { atEnd, command } from './lifetime.mjs';
+import { createLocalHome } from './local-home.mjs';
 import { sendToGroup } from './process.mjs';
-import { Failure, root, say, seconds } from './step.mjs';
+import { Failure, root, say, seconds, step } from './step.mjs';
 
 /**
  * Stages of lanes of parts, in their order: the second stage reads what the first has built.
@@ -43,6 +45,9 @@ command(async () => {
   const names = stages.flat().flatMap((lane) => Object.keys(lane));
   const unknown = asked.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Failure(`no part ${unknown.join(', ')}; there are ${names.join(', ')}`);
+  checkNodeVersion();
+  createLocalHome();
+  await step(ensureDependencies);
   let failed = 0;
   for (const lanes of stages)
     await Promise.all(
