@@ -8,7 +8,7 @@ const suites = {
   faults: { folders: ['faults', 'operations'], timeout: '90s' },
   // Pages wait for limits, retries and sockets. The long files begin first.
   console: {
-    folders: ['console', 'browser'],
+    folders: ['console'],
     timeout: '10m',
     concurrency: 3,
     first: ['resources.test.ts', 'everyday.test.ts', 'screens.test.ts'],

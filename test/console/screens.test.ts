@@ -1,4 +1,5 @@
-// Every screen of the console: in both languages and themes, wide and narrow, with axe, and photographed.
+// Every screen of the console on a trial that was filled: in both languages and themes, wide and narrow, with axe, and
+// photographed. The picture of the dashboard is that of the README (docs/console.png).
 import '../support/environment.js';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,7 +8,9 @@ import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makePayment } from '../support/factories.js';
+import { png } from '../support/files.js';
 import { enter, follow, inaccessible, nowhere } from '../support/pages.js';
+import { runCli } from '../support/processes.js';
 
 const pictures = resolve(config.root, 'build/screens');
 
@@ -23,6 +26,10 @@ const { journey, freshJourney } = own;
 
 test.serial.before(async () => {
   mkdirSync(pictures, { recursive: true });
+  const { code, errors } = await runCli(['demo', '--days', '40']);
+  if (code !== 0) throw new Error(errors);
+  for (let at = 0; at < 4; at++)
+    await own.service.admin.upload('/attachments/upload', png, { filename: `receipt-${at}.png` });
   const method = await makeMethod(own.service.admin, 'a shared secret');
   await makePayment(own.service.admin, method.id, '1234567.89');
 });
@@ -60,13 +67,21 @@ async function open(page: Page, address: string): Promise<void> {
   await page.locator('.ant-skeleton').first().waitFor({ state: 'hidden' });
 }
 
-/** Photographs every screen. @returns what axe finds on it */
+/** How many pixels the widest table of the page goes beyond its place. */
+const beyondTable = (page: Page) =>
+  page.evaluate<number>(
+    `Math.max(0, ...[...document.querySelectorAll('.ant-table-content, .ant-table-body')].map((one) => one.scrollWidth - one.clientWidth))`,
+  );
+
+/** Photographs every screen. @returns what axe finds on it, and tables that need horizontal scrolling */
 async function walkScreens(page: Page, look: string, rules?: string[]): Promise<string[]> {
   const found: string[] = [];
   for (const { slug, address } of screens) {
     await open(page, address);
     await page.screenshot({ path: `${pictures}/${slug}-${look}.png` });
     found.push(...(await inaccessible(page, rules)).map((one) => `${slug}: ${one}`));
+    const beyond = await beyondTable(page);
+    if (beyond > 0) found.push(`${slug}: ${beyond} px too wide`);
   }
   return found;
 }
@@ -98,6 +113,47 @@ journey('every screen fits a phone', async (t, page) => {
     t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= telephone.width, slug);
   }
   await page.setViewportSize(desk);
+});
+
+journey('a payment, an order and a user fit a phone', async (t, page) => {
+  await page.setViewportSize(telephone);
+  const { list } = (await own.service.admin.get('/payments?needs_attention=true')).data;
+  const [{ payment_no, order_no, user_id }] = list;
+  for (const address of [
+    `trade/payments/${payment_no}`,
+    `trade/orders/${order_no}`,
+    `trade/users/${user_id}`,
+  ]) {
+    await follow(page, `/console/${address}`);
+    await page.locator('.screen .facts').first().waitFor();
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    t.true(width <= telephone.width, `${address} is ${width} px wide`);
+  }
+  await page.setViewportSize(desk);
+});
+
+journey('the dashboard shows the months of demo data', async (t, page) => {
+  await follow(page, '/console/office/dashboard');
+  await page.locator('canvas').nth(5).waitFor();
+  await page.getByRole('button', { name: 'Sales by month: As a table' }).click();
+  const sales = page.locator('.values td').filter({ hasText: /[1-9]/ });
+  await sales.first().waitFor();
+  t.true((await sales.count()) >= 2, 'sales in two months');
+  await page.getByRole('button', { name: 'Sales by month: As a plot' }).click();
+  await page.locator('canvas').nth(5).waitFor();
+  await page.screenshot({ path: `${pictures}/readme.png` });
+});
+
+journey('payments by channel and status equal the list', async (t, page) => {
+  await follow(page, '/console/office/dashboard');
+  await page.getByRole('button', { name: 'Payments by channel and state (30 days): As a table' }).click();
+  const row = page.locator('.values tr', { hasText: 'Mock' });
+  const counts = (await row.locator('td').allInnerTexts()).map(Number);
+  const { data } = await own.service.admin.get('/dashboard/payments-by-channel');
+  const of = (status: string): number =>
+    data.find((one: { status: string }) => one.status === status).payments;
+  t.deepEqual(counts, [of('paid'), of('pending'), of('failed'), of('cancelled')]);
+  t.true((counts[0] ?? 0) > 10);
 });
 
 journey('the accessible name of a button is its text', async (t, page) => {
@@ -139,4 +195,18 @@ journey('a list on a phone is a set of cards, and its filters are collapsed', as
   await page.locator('.row-cards a.row-link').first().click();
   await page.getByRole('heading', { name: /^ORD/ }).waitFor();
   await page.setViewportSize(desk);
+});
+
+freshJourney('the grid view of files persists', async (t, page) => {
+  await enter(page, { at: '/console/files/attachments' });
+  await page.getByRole('button', { name: 'As a grid' }).click();
+  for (const reload of [false, true]) {
+    if (reload) await page.reload();
+    await page.locator('.tiles img').nth(3).waitFor();
+    t.is(await page.locator('table').count(), 0);
+  }
+  await page.screenshot({ path: `${pictures}/attachments-grid.png` });
+  t.deepEqual(await inaccessible(page), []);
+  await page.locator('.tiles').getByRole('link', { name: 'receipt-0.png' }).click();
+  await page.getByRole('dialog').locator('img.preview').waitFor();
 });

@@ -5,6 +5,7 @@ import { Alert, App, Button, Flex, Pagination, Skeleton, Table } from 'antd';
 import { useState } from 'react';
 import { call, download, type Data } from '../contract/api.ts';
 import { plural, texts } from '../contract/texts.ts';
+import { named } from '../parts/list/list.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
 import { showCount } from '../parts/show/money.ts';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
@@ -162,6 +163,7 @@ function BadRows({ of: { id, error_file_url } }: { of: Import }) {
           pageSize={pageSize}
           total={data?.total}
           showSizeChanger={false}
+          itemRender={named}
           onChange={setPage}
         />
       )}

@@ -9,7 +9,7 @@ import {
   Suspense,
   useEffect,
   useState,
-  type AriaAttributes,
+  type HTMLAttributes,
   type ReactElement,
 } from 'react';
 import { Outlet } from 'react-router';
@@ -201,11 +201,14 @@ function Nothing({
   );
 }
 
-// The arrows need accessible names.
-const named: PaginationProps['itemRender'] = (_, kind, element) =>
+/** Names the arrows of a pager; those over several pages are links without an address, which may not be named. */
+export const named: PaginationProps['itemRender'] = (_, kind, element) =>
   kind === 'page' || !isValidElement(element)
     ? element
-    : cloneElement(element as ReactElement<AriaAttributes>, { 'aria-label': t[kind] });
+    : cloneElement(element as ReactElement<HTMLAttributes<HTMLElement>>, {
+        'aria-label': t[kind],
+        ...(kind.startsWith('jump') && { role: 'button' }),
+      });
 
 function Pages({
   state,
