@@ -7,10 +7,10 @@ import { config } from '../../config/index.js';
 import { importOrders } from '../../src/jobs/import-orders.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { openStream } from '../support/events.js';
-import { readCsv } from '../support/exports.js';
+import { endOf, readCsv } from '../support/exports.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
 import { storedOf } from '../support/files.js';
-import { startWorkerProcess } from '../support/processes.js';
+import { runCli, startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import type { Client } from '../support/client.js';
@@ -240,6 +240,22 @@ test('a deleted import is removed with its failed rows', async (t) => {
   await until(async () => (await storedOf(keys)).length === 0);
   await until(async () => (await storedFile(old)).state === null);
   t.is((await admin.get(`/orders?user_id=${user}`)).data.total, orders);
+});
+
+test('verify finds nothing wrong with the files of imports and exports, ended or under way', async (t) => {
+  const [done, old] = [await start(admin, sheet(good())), await start(admin, sheet(`${userId},bad,`))];
+  for (const id of [done, old]) await ended(id);
+  await change('UPDATE imports SET expires_at = ? WHERE id = ?', [new Date(Date.now() - 1000), old]);
+  await until(async () => (await storedFile(old)).state === null);
+  const { data } = await admin.post('/orders/export', { format: 'csv' });
+  await endOf(admin, data.export_id);
+  await change(
+    `UPDATE exports e JOIN stored_files f ON f.storage_key = e.storage_key SET e.status = 0, f.state = 'reserved'
+     WHERE e.id = ?`,
+    [data.export_id],
+  );
+  const { output } = await runCli(['--json', 'verify']);
+  t.deepEqual(JSON.parse(output).contradictions, []);
 });
 
 test('the template says what each column takes, in a row that is no order', async (t) => {

@@ -388,6 +388,7 @@ test('a file that is no order sheet is refused at once', async (t) => {
     ['a.csv', 'x'.repeat(1_000_000), 'import_file_invalid', /第 1 行/, /row 1 /],
     ['a.csv', ','.repeat(2_000_000), 'import_line_too_long', /过长/, /too long/],
     ['a.csv', `${head}\n"${'"",'.repeat(50_000)}`, 'import_file_invalid', /第 2 行/, /row 2 /],
+    ['a.csv', `${head}\n1,5,\n1,6,"abc\n1,7,d\n1,8,"e"\n1,9,\n`, 'import_file_invalid', /第 3 行/, /row 3 /],
   ];
   for (const [filename, content, slug, zh, en] of refusals) {
     const [chinese, inEnglish] = await Promise.all(

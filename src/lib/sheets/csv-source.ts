@@ -72,8 +72,9 @@ export async function* readCsv(
   let row = 1;
   let records: string[][] = [];
   try {
-    for await (const record of parser) {
-      records.push(record as string[]);
+    for await (const record of parser as AsyncIterable<string[]>) {
+      if (record.some(isUnclosed)) throw new CsvBroken(row + records.length);
+      records.push(record);
       if (records.length < blockSize) continue;
       yield { row, records };
       row += records.length;
@@ -88,6 +89,9 @@ export async function* readCsv(
     parser.destroy();
   }
 }
+
+// The parser takes a cell whose quote is not closed cleanly as it stands, up to the next quote: that may be rows away.
+const isUnclosed = (cell: string): boolean => cell.startsWith('"') && /[\r\n]/.test(cell);
 
 /** Whether a record is a blank line or has only empty cells. */
 export const isBlank = (record: readonly string[]): boolean => record.every((cell) => cell.trim() === '');

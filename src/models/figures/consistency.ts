@@ -70,8 +70,9 @@ const contradictions: Record<string, string> = {
   'files that a row names and that are not kept': `
     SELECT k.storage_key AS name FROM (
       SELECT storage_key FROM attachments UNION ALL SELECT storage_key FROM chunks
-      UNION ALL SELECT storage_key FROM exports WHERE storage_key IS NOT NULL
-      UNION ALL SELECT storage_key FROM imports WHERE storage_key IS NOT NULL) k
+      UNION ALL SELECT storage_key FROM exports WHERE status = 1
+      UNION ALL SELECT storage_key FROM imports
+        WHERE status = 0 OR (failed_count > 0 AND expires_at IS NOT NULL)) k
     LEFT JOIN stored_files f ON f.storage_key = k.storage_key
     WHERE f.state IS NULL OR f.state <> 'kept'`,
   ...equations,
