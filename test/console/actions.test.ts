@@ -83,12 +83,14 @@ interface Rows {
 
 async function trade(): Promise<Rows[]> {
   const { admin, anonymous } = own.service;
-  const paid = await makePayment(admin, (await makeMethod(admin)).id);
+  const method = await makeMethod(admin);
+  const paid = await makePayment(admin, method.id);
   await anonymous.post('//api/payment/notify/mock', mockCallback(paid));
   const rich = await makeUser(admin);
   await admin.post(`/users/${rich.id}/update-balance`, { type: 'income', amount: '1.00' });
   return [
     { list: 'trade/orders', kept: [paid.order_no], deletable: (await makeOrder(admin)).order_no },
+    { list: 'trade/payment-methods', kept: [method.id], deletable: (await makeMethod(admin)).id },
     { list: 'trade/users', kept: [rich.id], deletable: (await makeUser(admin)).id },
   ];
 }

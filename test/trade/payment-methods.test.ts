@@ -241,6 +241,11 @@ test('a method in use cannot be deleted', async (t) => {
   const { admin } = service;
   const [used, unused] = [await makeMethod(admin), await makeMethod(admin)];
   const payment = await makePayment(admin, used.id);
+  for (const [{ id }, isUsed] of [
+    [used, true],
+    [unused, false],
+  ] as const)
+    t.is((await admin.get(`/payment-methods/${id}`)).data.in_use, isUsed);
   const refused = await admin.delete(`/payment-methods/${used.id}`);
   t.deepEqual([refused.status, refused.code, refused.errorCode], [400, 40002, 'payment_method_in_use']);
   t.is((await admin.put(`/payment-methods/${used.id}`, { is_active: false })).data.is_active, false);

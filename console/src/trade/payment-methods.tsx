@@ -57,5 +57,6 @@ export default resource('GET /api/admin/payment-methods', {
     },
   },
   remove: 'DELETE /api/admin/payment-methods/{id}',
+  removable: ({ in_use }) => !in_use,
   below: MethodTest,
 });

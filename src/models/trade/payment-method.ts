@@ -48,6 +48,7 @@ export type MethodRecord = Listed<PaymentMethod> & {
   /** Every set key; a secret one shows `***`. */
   config: MethodConfig;
   has_shared_secret: boolean;
+  in_use: boolean;
 };
 
 const duplicates = {
@@ -64,6 +65,7 @@ const shown = {
   ...columnsOf(PaymentMethod, 'm'),
   ...columnsOf(PaymentMethod, 'm', 'config'),
   secret_names: secretNames,
+  in_use: computed('EXISTS (SELECT 1 FROM payments p WHERE p.payment_method_id = m.id)', Boolean),
 };
 const methods = selection(shown, 'payment_methods m');
 

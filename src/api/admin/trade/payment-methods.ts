@@ -49,6 +49,7 @@ interface MethodBody {
 const method = methodOf({
   ...keysOf(PaymentMethod),
   has_shared_secret: flag(),
+  in_use: flag(),
 });
 
 const tested = resource('PaymentMethodTest', {
