@@ -9,7 +9,7 @@ import { readUserAgent } from '../../src/lib/values/user-agent.js';
 import { cleanLogs } from '../../src/models/logs/log.js';
 import { SystemLog } from '../../src/models/logs/tables.js';
 import { insertRow } from '../../src/models/tables/rows.js';
-import { makeAdmin, makeRole, unique } from '../support/factories.js';
+import { makeAdmin, makeOrder, makeRole, makeUser, unique } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { writeLogins } from '../support/logs.js';
@@ -78,6 +78,34 @@ test('an operation is found by each of its filters', async (t) => {
     t.is(found.data.total, 0, filter);
   }
   t.deepEqual((await service.admin.get(`/operation-logs/${list[0].id}`)).data, list[0]);
+});
+
+test('the operations of a record are its creation, its changes and its actions, and no others', async (t) => {
+  const { admin } = service;
+  const user = (await makeUser(admin)).id as number;
+  const longer = `/users/${user}0`;
+  await admin.put(`/users/${user}`, { nickname: 'Renamed' });
+  await admin.post(`/users/${user}/update-balance`, { type: 'income', amount: '1.00' });
+  t.is((await admin.put(longer, { nickname: 'x' })).status, 404);
+  await admin.post('/roles', { name: unique('r'), slug: unique('r-') });
+  const order = await makeOrder(admin);
+  await admin.put(`/orders/${order.id}`, { remark: 'by its id' });
+  await admin.put(`/orders/${order.order_no}`, { remark: 'by its number' });
+  const operationsOf = async (record: string): Promise<string[]> => {
+    const { list } = await listed(`/operation-logs?order_by=id&record=/api/admin${record}`);
+    return list.map(({ method, path }: Record<string, string>) => `${method} ${path}`);
+  };
+  const [made, kept] = [`POST /api/admin/users`, `/api/admin/users/${user}`];
+  await until(async () => (await operationsOf(`/users/${user}`)).length === 3);
+  t.deepEqual(await operationsOf(`/users/${user}`), [made, `PUT ${kept}`, `POST ${kept}/update-balance`]);
+  t.deepEqual(await operationsOf(longer), [`PUT /api/admin${longer}`]);
+  await until(async () => (await operationsOf(`/orders/${order.order_no}`)).length === 3);
+  t.deepEqual(await operationsOf(`/orders/${order.order_no}`), [
+    'POST /api/admin/orders',
+    `PUT /api/admin/orders/${order.id}`,
+    `PUT /api/admin/orders/${order.order_no}`,
+  ]);
+  t.is((await admin.get('/operation-logs?record=/api/admin/users/é')).status, 422);
 });
 
 test('an update logs the changed fields, a delete all fields', async (t) => {

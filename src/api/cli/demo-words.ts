@@ -12,6 +12,7 @@ export const words = {
     products: ['龙井茶', '手冲咖啡壶', '咖啡豆', '陶瓷马克杯', '台灯', '人体工学椅'],
     method: '扫码支付（演示）',
     topUp: '充值',
+    reconciled: '月度对账完成：',
     couriers: ['快递公司', '顺丰速运', '京东物流', '中国邮政'],
   },
   'en-US': {
@@ -27,6 +28,7 @@ export const words = {
     products: ['Green tea', 'Coffee maker', 'Coffee beans', 'Mug', 'Desk lamp', 'Office chair'],
     method: 'Pay by QR code (demo)',
     topUp: 'Top-up',
+    reconciled: 'Reconciled: ',
     couriers: ['Courier', 'DHL', 'FedEx', 'UPS'],
   },
 } satisfies Record<Language, object>;

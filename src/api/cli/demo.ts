@@ -38,18 +38,22 @@ const secret = 'a secret for trials only';
 const methodCode = 'demo_scan';
 const agent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36';
 const prices = ['128.00', '159.90', '89.00', '39.90', '219.00', '1299.00'];
-/** What each role may see, by its slug. */
+/** What each role may do, by its slug: all about a noun, or one permission. */
 const staff = {
-  support: ['order', 'user', 'payment'],
-  finance: ['payment', 'export', 'user_balance_log'],
-  operations: ['order', 'import', 'attachment'],
-  audit: ['operation_log', 'login_log', 'system_log'],
+  support: ['order', 'user', 'payment', 'export', 'import', 'payment_method.index'],
+  finance: ['dashboard', 'payment', 'refund', 'export', 'user_balance_log', 'order.index', 'order.show'],
+  operations: ['dashboard', 'order', 'import', 'export', 'attachment', 'user.index', 'payment.index'],
+  audit: ['operation_log', 'login_log', 'system_log', 'admin.index'],
 };
-/** Titles as the routes have them: the API translates them for the reader. */
-const operations = [
-  { module: 'order', action: 'update', title: 'Change orders', method: 'PUT', path: '/api/admin/orders/1' },
-  { module: 'user', action: 'update', title: 'Change users', method: 'PUT', path: '/api/admin/users/1' },
-];
+
+/** Its title as the route has it: the API translates it for the reader. */
+const edit = {
+  module: 'order',
+  action: 'update',
+  title: 'Change orders',
+  method: 'PUT',
+  path: '/api/admin/orders',
+};
 
 const pick = <T>(all: readonly T[]): T => all[randomInt(all.length)] as T;
 
@@ -85,20 +89,20 @@ async function fill(days: number, named: Words): Promise<number> {
   let made = 0;
   for (let back = days; back >= 0; back--) {
     const start = today - back * dayMs;
-    await logDay(start, admins);
     // The business grows from day to day.
     const count = Math.round((4 + ((days - back) / days) * 8) * (0.8 + Math.random() * 0.4));
     const times = Array.from({ length: count }, () => start + randomInt(480, 1320) * minuteMs).sort();
-    for (const at of times.filter((one) => one + 10 * minuteMs < Date.now())) {
-      await trade(at, named.products, pick(users).id, methodId, back < 2);
-      made++;
-    }
+    const orders: string[] = [];
+    for (const at of times.filter((one) => one + 10 * minuteMs < Date.now()))
+      orders.push(await trade(at, named.products, pick(users).id, methodId, back < 2));
+    made += orders.length;
+    await logDay(start, admins, orders);
     const amount = Money.from(`${randomInt(10, 500)}.00`);
     const topUp = { type: 'income', source: 'manual', description: named.topUp } as const;
     await changeBalance(pick(users).id, { ...topUp, amount, request_id: `demo-${back}` }, pick(admins));
   }
   setClock();
-  await fillOffice(new Date(today).toISOString().slice(0, 7), named.couriers);
+  await fillOffice(new Date(today).toISOString().slice(0, 7), named);
   return made;
 }
 
@@ -106,12 +110,17 @@ async function fill(days: number, named: Words): Promise<number> {
 async function makeStaff(adminId: number, named: Words): Promise<Person[]> {
   const none = new Set<number>();
   const holder = { adminId, isSuperAdmin: true, permissionIds: none, menuIds: none };
-  const menu_ids = (await Menu.findAll({ attributes: ['id'] })).map(({ id }) => id);
+  const menus = await Menu.findAll({ attributes: ['id', 'slug', 'parent_id'] });
   const permissions = await Permission.findAll({ attributes: ['id', 'slug'] });
   const made: Person[] = [];
   for (const [slug, nouns] of Object.entries(staff)) {
     const [name = '', ...people] = named[slug as keyof typeof staff];
-    const granted = permissions.filter((one) => nouns.includes(one.slug.split('.')[0] ?? ''));
+    const granted = permissions.filter((one) =>
+      nouns.some((noun) => one.slug === noun || one.slug.startsWith(`${noun}.`)),
+    );
+    const screens = nouns.map((noun) => noun.replace(/\..*/, '').replaceAll('_', '-'));
+    const own = menus.filter((menu) => screens.some((one) => menu.slug === one || menu.slug === `${one}s`));
+    const menu_ids = [...new Set(own.flatMap(({ id, parent_id }) => (parent_id ? [parent_id, id] : [id])))];
     const role = { name, slug, permission_ids: granted.map(({ id }) => id), menu_ids };
     const role_ids = [await createRole(holder, role)];
     const department_id = await createDepartment({ name, code: slug });
@@ -135,14 +144,14 @@ async function makeBuyers(buyers: readonly string[], since: number): Promise<Per
   return made;
 }
 
-/** An order and what becomes of it: most are paid, some cancelled or still open, a few payments late. */
+/** An order and what becomes of it: most are paid, some cancelled or still open, a few payments late. @returns its number */
 async function trade(
   at: number,
   products: readonly string[],
   user_id: number,
   method: number,
   isRecent: boolean,
-): Promise<void> {
+): Promise<string> {
   setClock(new Date(at));
   const details = Array.from({ length: randomInt(1, 4) }, () => {
     const at = randomInt(products.length);
@@ -151,15 +160,16 @@ async function trade(
   });
   const { order_no } = await placeOrder({ user_id, details, remark: null });
   const fate = Math.random();
-  if (isRecent && fate > 0.92) return;
+  if (isRecent && fate > 0.92) return order_no;
   setClock(new Date(at + 2 * minuteMs));
   const payment = await createPayment({ order_no, payment_method_id: method });
   setClock(new Date(at + 5 * minuteMs));
   // Money for a cancelled order is late: somebody has to decide about it.
   if (fate > 0.85) await updateOrder(order_no, { status: 'cancelled' });
-  if (fate > 0.87) return;
+  if (fate > 0.87) return order_no;
   const key = await recordVerified({ ...attempt(payment), state: 'pending', verdict: 'verified' });
   if (key) await settle(key);
+  return order_no;
 }
 
 function attempt({ payment_no: paymentNo, amount }: PaymentRecord) {
@@ -169,26 +179,27 @@ function attempt({ payment_no: paymentNo, amount }: PaymentRecord) {
   return { ...keys, type: 'mock', fields, ip: '198.51.100.20', traceId: newUlid() };
 }
 
-/** Sign-ins and operations of a day. */
-async function logDay(start: number, people: readonly Person[]): Promise<void> {
-  const items = people.flatMap(({ id, username }): LogItem[] => {
-    const created_at = new Date(start + randomInt(480, 1200) * minuteMs).toISOString();
+/** Sign-ins and operations of a day, in the order of their times. */
+async function logDay(start: number, people: readonly Person[], orders: readonly string[]): Promise<void> {
+  const minutes = people.map(() => randomInt(480, 1200)).sort((one, other) => one - other);
+  const items = people.flatMap(({ id, username }, at): LogItem[] => {
+    const created_at = new Date(start + (minutes[at] ?? 0) * minuteMs).toISOString();
     const ip = `198.51.100.${randomInt(2, 250)}`;
     const by = { admin_id: id, username, ip, user_agent: agent, created_at };
     const outcome = { status: 1, outcome: 'login_success' };
     const signIn = { ...by, ...readUserAgent(agent), ...outcome, log_key: newUlid() };
     const result = { status: 200, duration_ms: randomInt(8, 240), request: null, changes: null };
-    const operation = { ...by, ...pick(operations), ...result, log_key: newUlid(), trace_id: newUlid() };
-    return [
-      { kind: 'login', entry: signIn },
-      { kind: 'operation', entry: operation },
-    ];
+    const keys = { log_key: newUlid(), trace_id: newUlid(), record_key: orders[at] ?? null };
+    const operation = { ...by, ...edit, path: `${edit.path}/${orders[at]}`, ...result, ...keys };
+    const signedIn: LogItem = { kind: 'login', entry: signIn };
+    return orders[at] === undefined ? [signedIn] : [signedIn, { kind: 'operation', entry: operation }];
   });
   await writeEntries(items.filter(({ entry }) => Date.parse(entry.created_at) <= Date.now()));
 }
 
-async function fillOffice(month: string, [courier = '', ...couriers]: readonly string[]): Promise<void> {
-  const title = { zh: `${month} 月度对账完成`, en: `${month}: reconciled` };
+async function fillOffice(month: string, { reconciled, couriers: given }: Words): Promise<void> {
+  const [courier = '', ...couriers] = given;
+  const title = `${reconciled}${month}`;
   await storeNotification({ type: 'announcement', title, content: title, eventKey: `demo-${month}` });
   const parent_id = await createDictionary({ name: courier, code: 'express' });
   for (const [sort, name] of couriers.entries())

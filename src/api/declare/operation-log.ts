@@ -31,6 +31,7 @@ export async function logOperation(ctx: Context, durationMs: number): Promise<vo
     ...operationEntry(ctx),
     status: ctx.status,
     duration_ms: Math.round(durationMs),
+    record_key: recordOf(ctx),
     changes: changes && changes.length > 0 ? JSON.stringify(mask(changes)) : null,
   };
   await keepEntry({ kind: 'operation', entry });
@@ -56,8 +57,21 @@ export function operationEntry(ctx: Context): OperationEntry {
     changes: null,
     trace_id: traceId,
     created_at: now().toISOString(),
+    record_key: recordOf(ctx),
   };
   return state.entry;
+}
+
+const recordKey = /^[\x21-\x7e]{1,64}$/;
+
+/** The number or id of the record that a write is about: as answered, or as the path names it. */
+function recordOf(ctx: Context): string | null {
+  const { route, data } = ctx.state as RequestState;
+  const answered = data as Record<string, unknown> | null | undefined;
+  const { module } = operationOf(route as Route);
+  const [inPath] = Object.values((ctx.params ?? {}) as Record<string, string>);
+  const key = String(answered?.[`${module}_no`] ?? inPath ?? answered?.id ?? '');
+  return recordKey.test(key) ? key : null;
 }
 
 /** Logs an attempt to sign in. Never throws. */

@@ -67,7 +67,9 @@ async function insertEntries<M extends Model>(
   const places = `(${['?', ...names.map(() => '?')].join(', ')})`;
   const values = entries.flatMap((entry) => {
     const at = new Date(entry.created_at);
-    return [periodOf(at), ...columns.map((name) => entry[name as keyof typeof entry] as SqlValue), at];
+    const value = (name: string): SqlValue =>
+      (entry[name as keyof typeof entry] as SqlValue | undefined) ?? null;
+    return [periodOf(at), ...columns.map(value), at];
   });
   // Not INSERT IGNORE, which would also drop the entries of a month that has no partition yet.
   await change(

@@ -1,5 +1,5 @@
 // operation_logs: what signed-in administrators did, also what was refused.
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { escapeLike, Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import { findLog, type EntryOf } from './log.js';
@@ -17,6 +17,8 @@ export interface OperationFilter extends ListQuery {
   ip?: string;
   status?: number;
   trace_id?: string;
+  /** Path of a record: its creation, its changes and its actions. */
+  record?: string;
 }
 
 export const operationSortable = ['id', 'status', 'duration_ms', 'created_at'] as const;
@@ -40,8 +42,19 @@ export async function listOperations(query: OperationFilter): Promise<Page<Opera
     .equals('l.status', query.status)
     .equalsAscii('l.trace_id', query.trace_id)
     .during('l.created_at', query);
+  if (query.record) ofRecord(where, query.record);
   const page = await logs.page(query, where);
   return { ...page, list: page.list.map(toRecord) };
+}
+
+function ofRecord(where: Where, path: string): void {
+  const end = path.lastIndexOf('/');
+  const [list, key] = [path.slice(0, end), path.slice(end + 1)];
+  const below = (start: string): string => `${escapeLike(start)}/%`;
+  where.and(
+    '(l.path = ? OR l.path LIKE ? OR (l.record_key = ? AND (l.path = ? OR l.path LIKE ?)))',
+    ...[path, below(path), key, list, below(list)],
+  );
 }
 
 /** @throws log_not_found */

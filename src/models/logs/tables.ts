@@ -48,6 +48,8 @@ export class OperationLog extends Model<Row<OperationLog>, NewRow<OperationLog>>
   @Column(json<FieldChange[]>('mediumtext').nullable()) declare changes: FieldChange[] | null;
   @Column(ascii(64)) declare trace_id: string;
   @Column(instant()) declare created_at: Date;
+  /** Number or id of the record it changed or made. */
+  @Column(ascii(64).nullable()) declare record_key: string | null;
 }
 
 /** Every attempt to sign in. */

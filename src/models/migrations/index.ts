@@ -25,6 +25,7 @@ import { callbackPaidAt } from './0024-callback-paid-at.js';
 import { paymentAssignee } from './0025-payment-assignee.js';
 import { paymentFollowUps } from './0026-payment-follow-ups.js';
 import { refunds } from './0027-refunds.js';
+import { operationRecord } from './0028-operation-record.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: Migration[] = [
   paymentAssignee,
   paymentFollowUps,
   refunds,
+  operationRecord,
 ];

@@ -4,6 +4,7 @@ import { call, type Row } from '../../contract/api.ts';
 import { texts } from '../../contract/texts.ts';
 import type { Resource } from '../resource.ts';
 import { Changes } from './changes.tsx';
+import { showCount } from './money.ts';
 import { Problem } from './problem.tsx';
 import { useMay } from './profile.ts';
 import { Timeline, type Point } from './timeline.tsx';
@@ -16,6 +17,7 @@ const t = texts({
     changed: '修改',
     deleted: '删除',
     refused: (what: string) => `${what}，被拒绝`,
+    older: (count: string) => `更早的 ${count} 条见操作日志`,
   },
   'en-US': {
     title: 'History',
@@ -24,6 +26,7 @@ const t = texts({
     changed: 'changed it',
     deleted: 'deleted it',
     refused: (what: string) => `${what} – refused`,
+    older: (count: string) => `${count} older ones are in the operation log`,
   },
 });
 
@@ -51,42 +54,46 @@ function Entries({ resource, id, createdAt }: Props) {
   const base = resource.list.split(' ')[1] ?? '';
   const path = `${base}/${id}`;
   const { data, error } = useQuery({
-    queryKey: ['operation-logs', 'list', { path }],
+    queryKey: ['operation-logs', 'list', { record: path }],
     queryFn: ({ signal }) =>
-      call('GET /api/admin/operation-logs', { query: { path, page_size: 50 }, signal }),
+      call('GET /api/admin/operation-logs', { query: { record: path, page_size: 50 }, signal }),
     meta: { scopes: ['operation_logs'] },
   });
-  const creator = useCreator(base, createdAt);
   if (error) return <Problem error={error} />;
   if (!data) return null;
-  // The filter also finds longer paths: 123 contains 12.
-  const own = data.list.filter((entry) => entry.path === path || entry.path.startsWith(`${path}/`));
+  // Records that an import made have no such entry.
+  const creation = data.list.find((entry) => entry.path === base && entry.method === 'POST');
+  const own = data.list.filter((entry) => entry !== creation);
+  const older = data.total - data.list.length;
   return (
     <>
       {own.length === 0 && <span className="soft">{t.none}</span>}
       <Timeline
         points={[
-          ...own.map((entry) => pointOf(entry, resource, path)),
+          ...own.map((entry) => pointOf(entry, resource, base)),
           {
             key: 'created',
             at: createdAt,
             tone: 'green',
             title: (
               <>
-                {creator && <strong>{creator} </strong>}
+                {creation && <strong>{creation.username} </strong>}
                 {t.created}
               </>
             ),
           },
         ]}
       />
+      {older > 0 && <span className="soft">{t.older(showCount(older))}</span>}
     </>
   );
 }
 
-function pointOf(entry: Entry, resource: Resource, path: string): Point {
+function pointOf(entry: Entry, resource: Resource, base: string): Point {
   const isRefused = entry.status >= 400;
-  const what = entry.path === path ? (verbs.get(entry.method)?.() ?? entry.title) : entry.title;
+  // The record itself, by its number or its id, and not an action of it.
+  const isItself = !entry.path.slice(base.length + 1).includes('/');
+  const what = (isItself && verbs.get(entry.method)?.()) || entry.title;
   return {
     key: String(entry.id),
     at: entry.created_at,
@@ -104,28 +111,3 @@ const verbs: ReadonlyMap<string, () => string> = new Map([
   ['PUT', () => t.changed],
   ['DELETE', () => t.deleted],
 ]);
-
-const nearMs = 1500;
-
-/** Who created it: the only one who created such a record at that moment. */
-function useCreator(base: string, createdAt: string): string | undefined {
-  const at = Date.parse(createdAt);
-  const { data } = useQuery({
-    queryKey: ['operation-logs', 'creation', base, createdAt],
-    queryFn: ({ signal }) =>
-      call('GET /api/admin/operation-logs', {
-        query: {
-          path: base,
-          method: 'POST',
-          page_size: 20,
-          start_time: new Date(at - nearMs).toISOString(),
-          end_time: new Date(at + nearMs).toISOString(),
-        },
-        signal,
-      }),
-    meta: { scopes: ['operation_logs'] },
-    staleTime: 60_000,
-  });
-  const made = (data?.list ?? []).filter(({ path, status }) => path === base && status < 400);
-  return made.length === 1 ? made[0]?.username : undefined;
-}

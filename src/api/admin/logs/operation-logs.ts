@@ -28,6 +28,7 @@ const item = resource('OperationLog', {
   ...described(keysOf(OperationLog), {
     status: ['HTTP status of the answer', 200],
     path: ['Path of the request', '/api/admin/orders'],
+    record_key: ['Number or id of the record that was changed or made; null if there is none', '42'],
   }),
   admin: record({ id: integer(), username: text() }),
   changes: listOf(record({ field: text(), old: json(), new: json() })),
@@ -55,6 +56,10 @@ export const routes = [
       ip: filter(45),
       status: Joi.number().integer(),
       trace_id: filter(64),
+      record: filter(200)
+        .pattern(/^[\x21-\x7e]*$/)
+        .description('Path of a record: its creation, its changes and its actions')
+        .example('/api/admin/users/42'),
     }),
     response: pageOf(item),
     async handle({ query }) {
