@@ -37,32 +37,7 @@ export function signToken({ subject, id, issuedAt, expiresAt }: TokenClaims): st
  * @returns its id, which names the session, and the id of the administrator
  * @throws token_expired, or token_invalid for anything else
  */
-export function verifyToken(token: string): Verified {
-  const known = verified.get(token);
-  const found = known ?? verify(token);
-  if (found.expiresAt <= seconds(now())) fail('token_expired');
-  if (!known) {
-    if (verified.size >= maxVerified) verified.clear();
-    verified.set(token, found);
-  }
-  return found;
-}
-
-interface Verified {
-  jti: string;
-  subject: string;
-  /** Seconds since 1970. */
-  expiresAt: number;
-}
-
-/**
- * A verified signature stays valid while this process has its key; revocation and expiry are checked on each
- * use.
- */
-const verified = new Map<string, Verified>();
-const maxVerified = 10_000;
-
-function verify(token: string): Verified {
+export function verifyToken(token: string): { jti: string; subject: string } {
   try {
     const { header, payload: claims } = jwt.verify(token, key, {
       complete: true,
@@ -74,7 +49,7 @@ function verify(token: string): Verified {
     if (typeof claims === 'string' || !claims.exp || 'crit' in header) fail('token_invalid');
     const { jti, sub: subject } = claims as { jti?: unknown; sub?: unknown };
     if (!isUlid(jti) || typeof subject !== 'string' || subject === '') fail('token_invalid');
-    return { jti, subject, expiresAt: claims.exp };
+    return { jti, subject };
   } catch (error) {
     return fail(error instanceof jwt.TokenExpiredError ? 'token_expired' : 'token_invalid');
   }
