@@ -4,7 +4,7 @@ import { config } from '../../config/index.js';
 import { now } from '../lib/values/clock.js';
 import { logger } from '../lib/watch/logger.js';
 import { QueueUnavailable } from '../lib/queue/queue.js';
-import { key, redis, redisOr } from '../lib/redis/redis.js';
+import { key, redis } from '../lib/redis/redis.js';
 import { askChannel } from '../jobs/ask-channel.js';
 import { deliverNotification } from '../jobs/deliver-notification.js';
 import { expireOrder } from '../jobs/expire-order.js';
@@ -134,10 +134,7 @@ async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
 function inTurn(name: string, task: () => Promise<void>): () => Promise<void> {
   return async () => {
     const turn = Math.floor(Date.now() / (config.worker.sweepSeconds * 1000));
-    const won = await redisOr(
-      () => redis.set(key(name, turn), process.pid, 'EX', 120, 'NX'),
-      () => 'OK',
-    );
+    const won = await redis.set(key(name, turn), process.pid, 'EX', 120, 'NX').catch(() => 'OK');
     if (won === 'OK') await task();
   };
 }

@@ -23,20 +23,6 @@ export function key(...parts: (string | number)[]): string {
   return `{${config.redis.prefix}}:${parts.join(':')}`;
 }
 
-/** The result of a command, or of the fallback when Redis does not reply. */
-export async function redisOr<T>(
-  command: () => Promise<T>,
-  fallback: (error: unknown) => T | Promise<T>,
-): Promise<T> {
-  let result: T;
-  try {
-    result = await command();
-  } catch (error) {
-    return fallback(error);
-  }
-  return result;
-}
-
 /** How long a start waits for a connection; without one it continues and connects later. */
 export const maxConnectMs = 2000;
 
