@@ -49,13 +49,7 @@ export function isOtherAccount(type: string, before: StoredSettings, after: Stor
 
 /** Every setting with its value, for the channel only. @throws Error when a secret does not open */
 function wholeConfig(stored: StoredSettings): MethodConfig {
-  const name = `${stored.config}\n${stored.secrets}`;
-  const known = opened.get(name);
-  if (known) return known;
-  const config = Object.freeze({ ...parse(stored.config), ...mapped(parse(stored.secrets), unseal) });
-  if (opened.size >= maxOpened) opened.clear();
-  opened.set(name, config);
-  return config;
+  return { ...parse(stored.config), ...mapped(parse(stored.secrets), unseal) };
 }
 
 /** The same; undefined when a secret does not open. */
@@ -66,10 +60,6 @@ export function openedConfig(stored: StoredSettings): MethodConfig | undefined {
     return undefined;
   }
 }
-
-/** Opened configurations by their sealed text, which is new after every change; each callback needs one. */
-const opened = new Map<string, MethodConfig>();
-const maxOpened = 1000;
 
 /** Every setting, with `***` in place of secrets. */
 export function shownConfig(config: string, secretNames: readonly string[]): MethodConfig {
