@@ -17,7 +17,8 @@ export const introduction =
 
 ## Signing in
 
-\`POST /api/admin/login\` with \`username\` and \`password\` answers a \`token\`; every other request carries it as \`Authorization: Bearer <token>\`.
+\`POST /api/admin/login\` with \`username\` and \`password\` answers a \`token\`; every other request carries it as \`Authorization: Bearer <token>\`
+(here by the button Authorize).
 After some failures a captcha is asked for (\`captcha_required\`): \`GET /api/admin/login/captcha\` answers a picture, its \`captcha_id\` and the
 characters go with the next try. An \`x-permission\` names the permission an operation needs; \`GET /api/admin/info\` lists those held.
 

@@ -1,4 +1,4 @@
-// Compresses long JSON answers; short ones are sent as they are.
+// Compresses long answers; short ones are sent as they are.
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
@@ -9,8 +9,8 @@ const leastLength = 16_000;
 // 0.2 ms for 45 kB on another thread, down to 3.5 kB.
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const compressors = {
-  br: (text: string) => promisify(brotliCompress)(text, quality),
-  gzip: (text: string) => promisify(gzip)(text, { level: 4 }),
+  br: (text: string | Buffer) => promisify(brotliCompress)(text, quality),
+  gzip: (text: string | Buffer) => promisify(gzip)(text, { level: 4 }),
 };
 
 export type Encoding = 'br' | 'gzip' | 'identity';
@@ -28,7 +28,7 @@ export function encodingFor(ctx: Context, offered: readonly Encoding[] = ['br', 
 export const isLong = (text: string): boolean => text.length >= leastLength;
 
 /** A long text in an encoding the client accepts, with its headers. */
-export async function compressed(ctx: Context, text: string): Promise<Buffer | string> {
+export async function compressed(ctx: Context, text: string | Buffer): Promise<Buffer | string> {
   ctx.vary('Accept-Encoding');
   const encoding = encodingFor(ctx);
   if (encoding === 'identity') return text;

@@ -1,20 +1,9 @@
 // {host}/openapi.json and {host}/docs: the documentation page from the swagger-ui-dist package, without other hosts.
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { Context, Middleware } from 'koa';
-import { encodingFor, type Encoding } from './compression.js';
-import { page, script, styles } from './docs-page.js';
-
-interface Asset {
-  type: string;
-  read: () => Promise<Buffer>;
-}
-
-const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+import { dirname, extname, join } from 'node:path';
+import type { Middleware } from 'koa';
+import { compressed } from './compression.js';
 
 const policy = [
   "default-src 'none'",
@@ -28,84 +17,83 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const packaged = (name: string, type: string): Asset => ({ type, read: () => readFile(join(folder, name)) });
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Back-office API</title>
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="stylesheet" href="/docs/page.css">
+    <link rel="icon" href="/docs/favicon-32x32.png">
+  </head>
+  <body>
+    <main id="swagger-ui"></main>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/page.js"></script>
+  </body>
+</html>
+`;
 
-const written = (text: string, type: string): Asset => ({
-  type,
-  read: () => Promise.resolve(Buffer.from(text)),
+const styles = `body { margin: 0; }
+/* There is one server. */
+.swagger-ui .scheme-container .schemes > .schemes-server-container { display: none; }
+@media (max-width: 640px) {
+  .swagger-ui .wrapper { padding: 0 12px; }
+  .swagger-ui .opblock-summary-path, .swagger-ui .opblock-description-wrapper { overflow-wrap: anywhere; }
+  .swagger-ui .opblock-tag { flex-wrap: wrap; }
+  .swagger-ui .markdown pre, .swagger-ui table { display: block; max-width: 100%; overflow-x: auto; }
+}
+`;
+
+const script = `'use strict';
+// The filter of the package knows only the names of the groups.
+const textOf = (tag, one) =>
+  [tag, one.get('method'), one.get('path'), one.getIn(['operation', 'summary'])].join(' ').toLowerCase();
+const opsFilter = (groups, phrase) =>
+  groups
+    .map((group, tag) =>
+      group.update('operations', (all) => all.filter((one) => textOf(tag, one).includes(phrase.toLowerCase()))))
+    .filter((group) => group.get('operations').size > 0);
+
+SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  docExpansion: 'none',
+  filter: true,
+  persistAuthorization: true,
+  validatorUrl: null,
+  plugins: [() => ({ fn: { opsFilter } })],
+  // Requests go to the host of the page, by whatever name it was opened.
+  requestInterceptor(request) {
+    const { pathname, search } = new URL(request.url, location.href);
+    request.url = location.origin + pathname + search;
+    return request;
+  },
 });
+`;
 
-/** Serves the document, built at the first request, and the page. */
+const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const packaged = (name: string): [string, Buffer] => [`/docs/${name}`, readFileSync(join(folder, name))];
+
+/** Serves the document, made at the first request, and the page. */
 export function docs(document: () => Promise<object>): Middleware {
-  const assets = new Map<string, Asset>([
-    [
-      '/openapi.json',
-      {
-        type: 'application/json; charset=utf-8',
-        read: async () => Buffer.from(JSON.stringify(await document())),
-      },
-    ],
-    ['/docs', written(page, 'text/html; charset=utf-8')],
-    ['/docs/page.js', written(script, 'text/javascript; charset=utf-8')],
-    ['/docs/page.css', written(styles, 'text/css; charset=utf-8')],
-    ['/docs/swagger-ui.css', packaged('swagger-ui.css', 'text/css; charset=utf-8')],
-    ['/docs/favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
-    ['/docs/swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
+  const assets = new Map<string, string | Buffer>([
+    ['/docs', page],
+    ['/docs/page.js', script],
+    ['/docs/page.css', styles],
+    ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'].map(packaged),
   ]);
-  return async (ctx, next) => {
-    const asset =
-      ctx.method === 'GET' || ctx.method === 'HEAD' ? assets.get(ctx.path.replace(/\/$/, '')) : undefined;
-    if (asset) await send(ctx, asset);
-    else await next();
+  let json: Promise<string> | undefined;
+  return async (ctx, next: () => Promise<unknown>) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    const path = ctx.path.replace(/\/$/, '');
+    if (path === '/openapi.json') json ??= document().then((made) => JSON.stringify(made));
+    const content = path === '/openapi.json' ? await json : assets.get(path);
+    if (content === undefined) return next();
+    ctx.set({ 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache' });
+    ctx.type = extname(path) || '.html';
+    ctx.body = await compressed(ctx, content);
   };
-}
-
-interface Held {
-  etag: string;
-  bodies: Record<Encoding, Buffer>;
-}
-
-const held = new Map<Asset, Promise<Held>>();
-
-// Loaded and compressed at the first request, then cached.
-function hold(asset: Asset): Promise<Held> {
-  const known = held.get(asset);
-  if (known) return known;
-  const made = prepare(asset);
-  held.set(asset, made);
-  made.catch(() => held.delete(asset));
-  return made;
-}
-
-/** Half the time of the highest quality, and hardly larger. */
-const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
-
-async function prepare(asset: Asset): Promise<Held> {
-  const identity = await asset.read();
-  const [br, zipped] = await Promise.all([
-    promisify(brotliCompress)(identity, quality),
-    promisify(gzip)(identity),
-  ]);
-  const etag = `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
-  return { etag, bodies: { br, gzip: zipped, identity } };
-}
-
-async function send(ctx: Context, asset: Asset): Promise<void> {
-  const { etag, bodies } = await hold(asset);
-  const encoding = encodingFor(ctx);
-  ctx.set({
-    'Content-Security-Policy': policy,
-    // Revalidated each time: 304 while unchanged.
-    'Cache-Control': 'no-cache',
-    ETag: etag,
-    Vary: 'Accept-Encoding',
-  });
-  ctx.status = 200;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
-  if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
-  ctx.type = asset.type;
-  ctx.body = bodies[encoding];
 }
