@@ -29,7 +29,7 @@ import {
 import { revokeSessionsOf } from '../../../models/access/admin-session.js';
 import { assertOutranks } from '../../../models/access/rights.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { adminKeys } from '../../declare/admin-response.js';
+import { adminKeys } from '../../declare/records.js';
 import { enabled, integer, keysOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Admin } from '../../../models/access/tables.js';

@@ -21,7 +21,7 @@ import {
   menuTreeFor,
   updateMenu,
 } from '../../../models/access/menu.js';
-import { menuRecord, menuForest } from '../../declare/menu-response.js';
+import { menuRecord, menuForest } from '../../declare/records.js';
 import { record } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 

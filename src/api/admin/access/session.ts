@@ -22,7 +22,7 @@ import { AdminSession } from '../../../models/access/tables.js';
 import { countUnread } from '../../../models/office/notification-inbox.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
 import { channelTypes } from '../../declare/channel-schemas.js';
-import { adminKeys } from '../../declare/admin-response.js';
+import { adminKeys, menuForest } from '../../declare/records.js';
 import {
   amountOrNull,
   type Answered,
@@ -37,7 +37,6 @@ import {
   timestamp,
 } from '../../declare/response.js';
 import { route } from '../../declare/route.js';
-import { menuForest } from '../../declare/menu-response.js';
 import { passwordChange } from '../../flows/sign-in-limits.js';
 import { allPermissionSlugs } from '../../../models/access/permission.js';
 import { menuTreeFor } from '../../../models/access/menu.js';

@@ -19,7 +19,7 @@ import {
   type NewSession,
 } from '../../../models/files/chunk-session.js';
 import { ChunkUpload } from '../../../models/files/tables.js';
-import { attachment } from '../../declare/attachment-response.js';
+import { attachment } from '../../declare/records.js';
 import { chunkCall, chunkForm, chunkId, maxChunks, type ChunkCall } from '../../declare/chunk-schemas.js';
 import {
   type Answered,

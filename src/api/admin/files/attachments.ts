@@ -19,7 +19,7 @@ import {
   renameAttachment,
   type AttachmentFilter,
 } from '../../../models/files/attachment.js';
-import { attachment } from '../../declare/attachment-response.js';
+import { attachment } from '../../declare/records.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
 import { sendStored } from '../../http/file-response.js';
 import { integer, pageOf, record } from '../../declare/response.js';

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { clamped } from '../../../lib/input/schema.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { monitorHistory, monitorSnapshot } from '../../flows/monitor-snapshot.js';
-import { queueKeys } from '../../declare/queue-response.js';
+import { queueKeys } from '../../declare/records.js';
 import { described, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 

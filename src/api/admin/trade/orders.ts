@@ -21,7 +21,7 @@ import {
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
 import { refundsOfOrder } from '../../../models/trade/refund.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { refund } from '../../declare/refund-response.js';
+import { refund } from '../../declare/records.js';
 import { importAnswer, receiveImport } from '../../flows/import-upload.js';
 import {
   described,

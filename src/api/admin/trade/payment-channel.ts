@@ -6,7 +6,7 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { findPayment } from '../../../models/trade/payment.js';
 import type { PaymentStatus } from '../../../models/trade/tables.js';
 import { gatewayAnswer } from '../../declare/channel-schemas.js';
-import { paymentKeys } from '../../declare/payment-response.js';
+import { paymentKeys } from '../../declare/records.js';
 import { amount, record, text, textOrNull, timestampOrNull } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { placeFor, placingChannel, placingRefusals, queryPayment } from '../../flows/payment-placing.js';

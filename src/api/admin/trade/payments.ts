@@ -22,8 +22,7 @@ import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import { refundsOf } from '../../../models/trade/refund.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { refund } from '../../declare/refund-response.js';
-import { paymentKeys } from '../../declare/payment-response.js';
+import { paymentKeys, refund } from '../../declare/records.js';
 import { assertFitsChannel, placeFor, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
 import {
   amount,

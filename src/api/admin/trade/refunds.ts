@@ -26,7 +26,7 @@ import { askNow } from '../../../models/trade/refund-schedule.js';
 import { refundDestinations } from '../../../models/trade/channel-tables.js';
 import { operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { refund } from '../../declare/refund-response.js';
+import { refund } from '../../declare/records.js';
 import { summedPageOf } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 

@@ -1,0 +1,94 @@
+// The records that several resources answer.
+import Joi from 'joi';
+import { queueNames } from '../../lib/queue/names.js';
+import { Admin, Department, Menu, Role } from '../../models/access/tables.js';
+import { Attachment } from '../../models/files/tables.js';
+import { Refund } from '../../models/trade/channel-tables.js';
+import { Payment, PaymentMethod, User } from '../../models/trade/tables.js';
+import {
+  described,
+  enabled,
+  flag,
+  forestOf,
+  integer,
+  keysOf,
+  listOf,
+  record,
+  recordOrNull,
+  resource,
+  text,
+} from './response.js';
+
+export const adminKeys = {
+  ...keysOf(Admin, 'id', 'username', 'nickname', 'email', 'phone', 'avatar', 'department_id'),
+  department: recordOrNull(keysOf(Department, 'id', 'name')),
+  roles: listOf(record(keysOf(Role, 'id', 'name', 'slug'))),
+  is_super_admin: flag(),
+};
+
+const username = recordOrNull(keysOf(Admin, 'id', 'username'));
+
+const menuKeys = { ...keysOf(Menu), status: enabled() };
+
+export const menuRecord = resource('Menu', { ...menuKeys, in_use: flag() });
+
+export const menuForest = forestOf('MenuNode', menuKeys);
+
+export const attachment = resource('Attachment', {
+  ...described(keysOf(Attachment), { type: ['image, document, video or other'] }),
+  admin: username,
+  url: text(),
+});
+
+const method = recordOrNull(
+  described(keysOf(PaymentMethod, 'id', 'name', 'code', 'type'), {
+    type: ['Type of the payment channel', 'mock'],
+  }),
+);
+
+export const paymentKeys = {
+  ...described(keysOf(Payment), { status: ['pending, paid, failed or cancelled'] }),
+  payment_method: method,
+  assignee: username.description('The administrator who handles it'),
+};
+
+export const refund = resource('Refund', {
+  ...described(keysOf(Refund), {
+    status: [
+      'waiting (for approval), pending (not sent yet), processing (sent, without a final answer), succeeded, failed or rejected',
+      'succeeded',
+    ],
+    reason: ['Why the money goes back', 'The tea was sold out'],
+    code: ["The channel's latest state of it; null for none", 'SUCCESS'],
+    fail_reason: [
+      'Why a person must look at it, what the channel said last, or why it was rejected; null for none',
+      null,
+    ],
+    finished_at: ['When it succeeded, failed or was rejected; null until then', '2026-11-22T08:31:14.000Z'],
+  }),
+  user: recordOrNull(keysOf(User, 'id', 'username')).description('The user whose payment it is'),
+  payment_method: method,
+  requester: username,
+  approver: username,
+});
+
+export const queueKeys = described(
+  {
+    name: Joi.string()
+      .valid(...queueNames)
+      .required(),
+    waiting: integer(),
+    active: integer(),
+    delayed: integer(),
+    failed: integer(),
+    oldest_seconds: integer(),
+  },
+  {
+    name: ['Name of the queue'],
+    waiting: ['Jobs that wait', 0],
+    active: ['Jobs that run', 1],
+    delayed: ['Jobs that wait for their time', 3],
+    failed: ['Jobs that failed for good', 0],
+    oldest_seconds: ['Seconds that the oldest job has waited', 0],
+  },
+);
