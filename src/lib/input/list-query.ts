@@ -2,7 +2,7 @@
 // filters.
 import Joi from 'joi';
 import type { SqlValue } from '../database/db.js';
-import { periodsOf } from '../values/numbers.js';
+import { periodOf, periodsOf } from '../values/numbers.js';
 import { clamped, time } from './schema.js';
 import { keywords } from './schema-notes.js';
 
@@ -154,9 +154,15 @@ export class Where {
     return to === undefined ? this : this.and(`${column} <= ?`, to);
   }
 
-  /** start_time and end_time (or their aliases) over a column. */
-  during(column: string, query: TimeRange): this {
-    return this.between(column, query.start_time ?? query.start_date, query.end_time ?? query.end_date);
+  /**
+   * start_time and end_time (or their aliases) over a column.
+   *
+   * @param period the partition column, if it is the column's month
+   */
+  during(column: string, query: TimeRange, period?: string): this {
+    const [from, to] = [query.start_time ?? query.start_date, query.end_time ?? query.end_date];
+    this.between(column, from, to);
+    return period ? this.between(period, from && periodOf(from), to && periodOf(to)) : this;
   }
 
   /** The clause with its keyword, or nothing. */

@@ -8,7 +8,7 @@ import { announcing } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
-import { orderPeriod, periodOf } from '../../lib/values/numbers.js';
+import { orderPeriod } from '../../lib/values/numbers.js';
 import { money } from '../../lib/input/schema.js';
 import { addFilters, filtersOf } from '../tables/filters.js';
 import { listPage } from '../tables/page.js';
@@ -67,15 +67,12 @@ const sums = selection({ amount: sumOf(columnsOf(Order, 'o').amount) }, 'orders 
 
 /** The condition of a list over `orders o`. */
 export function ordersWhere(criteria: OrderCriteria): Where {
-  const from = criteria.start_time ?? criteria.start_date;
-  const to = criteria.end_time ?? criteria.end_date;
   const visible = new Where().and('o.deleted_at IS NULL');
   return addFilters(visible, Order, 'o', criteria)
     .numbered('o.order_no', criteria.order_no, 'o.period')
     .between('o.amount', criteria.min_amount?.toString(), criteria.max_amount?.toString())
     .contains('o.remark', criteria.keyword)
-    .during('o.created_at', criteria)
-    .between('o.period', from && periodOf(from), to && periodOf(to));
+    .during('o.created_at', criteria, 'o.period');
 }
 
 /**

@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import { Where, type TimeRange } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
-import { periodOf } from '../../lib/values/numbers.js';
 import {
   refundDestinations,
   refundStatuses,
@@ -35,8 +34,6 @@ export const refundFilters = {
 
 /** The condition of a list over `refunds r`. */
 export function refundsWhere(criteria: RefundCriteria): Where {
-  const from = criteria.start_time ?? criteria.start_date;
-  const to = criteria.end_time ?? criteria.end_date;
   return new Where()
     .numbered('r.refund_no', criteria.refund_no, 'r.period')
     .numbered('r.payment_no', criteria.payment_no)
@@ -46,6 +43,5 @@ export function refundsWhere(criteria: RefundCriteria): Where {
     .equals('r.status', criteria.status)
     .equals('r.destination', criteria.destination)
     .equals('r.needs_attention', criteria.needs_attention)
-    .during('r.created_at', criteria)
-    .between('r.period', from && periodOf(from), to && periodOf(to));
+    .during('r.created_at', criteria, 'r.period');
 }
