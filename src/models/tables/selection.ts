@@ -3,6 +3,7 @@ import type { Attributes, Model, Transaction } from 'sequelize';
 import { reports, select, type Database, type SqlValues } from '../../lib/database/db.js';
 import type { ListQuery, Page, Where } from '../../lib/input/list-query.js';
 import type { Text } from '../../lib/values/language.js';
+import type { Money } from '../../lib/values/money.js';
 import type { Plain, ValueKind } from './column.js';
 import { listPage } from './page.js';
 import { declarationOf, type Listed, type TableClass } from './table.js';
@@ -122,6 +123,15 @@ export class Selection<R extends object> {
  */
 export const selection = <L extends SelectList>(list: L, base: string, joins = ''): Selection<RowOf<L>> =>
   new Selection<RowOf<L>>(list, base, joins);
+
+/** The sum of an amount over the rows that match. */
+export async function sumWhere(
+  amount: Expression<Money>,
+  base: string,
+  where: Where,
+): Promise<Money | undefined> {
+  return (await selection({ sum: sumOf(amount) }, base).first(where.sql, where.values, { on: reports }))?.sum;
+}
 
 type Stored = Record<string, unknown>;
 

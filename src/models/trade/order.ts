@@ -12,7 +12,7 @@ import { orderPeriod } from '../../lib/values/numbers.js';
 import { money } from '../../lib/input/schema.js';
 import { addFilters, filtersOf } from '../tables/filters.js';
 import { listPage } from '../tables/page.js';
-import { columnsOf, selection, sumOf, type RowOf } from '../tables/selection.js';
+import { columnsOf, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import { selectOrders, type OrderRecord } from './order-record.js';
 import type { Fields } from '../tables/table.js';
@@ -58,12 +58,8 @@ export const listOrders = (query: OrderFilter): Promise<Page<OrderRecord>> =>
   listPage('orders o', listedOrders, ordersWhere(query), query);
 
 /** The total amount of the orders that match. */
-export async function sumOrders(criteria: OrderCriteria): Promise<Money | undefined> {
-  const { sql: where, values } = ordersWhere(criteria);
-  return (await sums.first(where, values, { on: reports }))?.amount;
-}
-
-const sums = selection({ amount: sumOf(columnsOf(Order, 'o').amount) }, 'orders o');
+export const sumOrders = (criteria: OrderCriteria): Promise<Money | undefined> =>
+  sumWhere(columnsOf(Order, 'o').amount, 'orders o', ordersWhere(criteria));
 
 /** The condition of a list over `orders o`. */
 export function ordersWhere(criteria: OrderCriteria): Where {

@@ -1,7 +1,7 @@
 // payments: ways to pay an order, each over one method. Only payment-settlement.ts makes a payment paid.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
-import { change, reports, transact } from '../../lib/database/db.js';
+import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
@@ -17,7 +17,7 @@ import {
 import { Admin } from '../access/tables.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow } from '../tables/rows.js';
-import { columnsOf, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
+import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
 import { beingPaid } from './payment-callback.js';
 import type { Payable } from './payment-placement.js';
@@ -71,12 +71,8 @@ export async function findPayment(reference: string): Promise<PaymentRecord> {
 }
 
 /** The total amount of the payments that match. */
-export async function sumPayments(criteria: PaymentCriteria): Promise<Money | undefined> {
-  const { sql: where, values } = paymentsWhere(criteria);
-  return (await sums.first(where, values, { on: reports }))?.amount;
-}
-
-const sums = selection({ amount: sumOf(columnsOf(Payment, 'p').amount) }, 'payments p');
+export const sumPayments = (criteria: PaymentCriteria): Promise<Money | undefined> =>
+  sumWhere(columnsOf(Payment, 'p').amount, 'payments p', paymentsWhere(criteria));
 
 /** The user whose order it pays. */
 export const userOf = ({ user_id }: PaymentRecord): Promise<UserOfPayment | undefined> =>

@@ -1,11 +1,10 @@
 // refunds: lists and records. refund-request.ts creates refunds, refund-run.ts sends them.
-import { reports } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { Money } from '../../lib/values/money.js';
 import { orderPeriod, paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
-import { columnsOf, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
+import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { refundsWhere, type RefundCriteria } from './refund-criteria.js';
 import { Payment, PaymentMethod, User } from './tables.js';
 import { Refund } from './channel-tables.js';
@@ -36,12 +35,8 @@ export const listRefunds = (query: RefundFilter): Promise<Page<RefundRecord>> =>
   records.page(query, refundsWhere(query));
 
 /** The total amount of the refunds that match. */
-export async function sumRefunds(criteria: RefundCriteria): Promise<Money | undefined> {
-  const { sql, values } = refundsWhere(criteria);
-  return (await sums.first(sql, values, { on: reports }))?.amount;
-}
-
-const sums = selection({ amount: sumOf(columnsOf(Refund, 'r').amount) }, 'refunds r');
+export const sumRefunds = (criteria: RefundCriteria): Promise<Money | undefined> =>
+  sumWhere(columnsOf(Refund, 'r').amount, 'refunds r', refundsWhere(criteria));
 
 /** The refund of that number or numeric id. @throws refund_not_found */
 export async function findRefund(reference: string): Promise<RefundRecord> {
