@@ -13,7 +13,7 @@ import { flagForAttention, type AttentionReason, type Mismatch } from '../models
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
 import { unverified } from '../models/trade/payment-callback.js';
 import { askSoon } from '../models/trade/payment-follow-up.js';
-import { acceptCallback, judge, readClaim } from './flows/callback-judgement.js';
+import { acceptCallback, callbackRefusals, judge, readClaim } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
 import type { RequestState } from './declare/request-state.js';
@@ -55,20 +55,7 @@ const shared = {
   ),
 } as const;
 
-const refusals: ErrorSlug[] = [
-  'invalid_payment_type',
-  'payment_amount_mismatch',
-  'payment_gateway_disabled',
-  'payment_gateway_not_implemented',
-  'payment_key_unavailable',
-  'payment_merchant_mismatch',
-  'payment_not_found',
-  'payment_notify_invalid',
-  'payment_secret_unreadable',
-  'payment_sign_invalid',
-  'payment_third_party_no_used',
-  'too_many_requests',
-];
+const refusals: ErrorSlug[] = [...callbackRefusals, 'too_many_requests'];
 
 export const routes = [
   route({

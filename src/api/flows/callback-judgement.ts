@@ -20,6 +20,21 @@ import { configsOfType } from '../../models/trade/payment-method.js';
 import { noteRefund } from '../../models/trade/refund-elsewhere.js';
 import type { Accepted } from './callback-settlement.js';
 
+/** What a callback, new or replayed, may be refused for. */
+export const callbackRefusals = [
+  'invalid_payment_type',
+  'payment_amount_mismatch',
+  'payment_gateway_disabled',
+  'payment_gateway_not_implemented',
+  'payment_key_unavailable',
+  'payment_merchant_mismatch',
+  'payment_not_found',
+  'payment_notify_invalid',
+  'payment_secret_unreadable',
+  'payment_sign_invalid',
+  'payment_third_party_no_used',
+] as const;
+
 /** A verified callback. */
 export interface VerifiedCallback {
   claim: CallbackClaim;

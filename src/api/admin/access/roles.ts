@@ -48,6 +48,15 @@ const fields = {
   menu_ids: ids(2000),
 };
 
+const writing = [
+  'grant_beyond_own',
+  'menu_unknown',
+  'permission_unknown',
+  'role_not_found',
+  'role_slug_exists',
+  'role_unknown',
+] as const;
+
 export const routes = [
   route({
     method: 'GET',
@@ -75,14 +84,7 @@ export const routes = [
       name: fields.name.required(),
       slug: fields.slug.required(),
     }),
-    fails: [
-      'grant_beyond_own',
-      'menu_unknown',
-      'permission_unknown',
-      'role_not_found',
-      'role_slug_exists',
-      'role_unknown',
-    ],
+    fails: writing,
     response: detail,
     handle: async ({ admin, body }) => getRole(await createRole(admin, body)),
     repeat: (id) => getRole(id),
@@ -107,16 +109,7 @@ export const routes = [
     access: can('role.update', '修改角色', 'Change roles'),
     params: idParam,
     body: Joi.object<Partial<RoleFields>, true>(fields),
-    fails: [
-      'grant_beyond_own',
-      'menu_unknown',
-      'permission_unknown',
-      'role_not_found',
-      'role_slug_exists',
-      'role_unknown',
-      'super_admin_protected',
-      'super_admin_role_protected',
-    ],
+    fails: [...writing, 'super_admin_protected', 'super_admin_role_protected'],
     response: detail,
     subject: ({ params }) => getRole(params.id),
     async handle({ admin, params, body }) {

@@ -31,6 +31,15 @@ const destroy = can('attachment.destroy', '删除附件', 'Delete attachments');
 
 const type = () => Joi.string().valid(...fileTypes);
 
+const sent = {
+  access: show,
+  params: idParam,
+  link: true,
+  reply: 'file',
+  fails: ['attachment_file_missing', 'attachment_not_found'],
+  response: null,
+} as const;
+
 export const routes = [
   route({
     method: 'GET',
@@ -110,12 +119,7 @@ export const routes = [
     summary: 'Preview the file inline',
     description:
       'Raster images, mp4, webm, pdf and plain text are shown; everything else is a download. Answers one byte range.',
-    access: show,
-    params: idParam,
-    link: true,
-    reply: 'file',
-    fails: ['attachment_file_missing', 'attachment_not_found'],
-    response: null,
+    ...sent,
     handle: ({ params }, ctx) => sendAttachment(ctx, params.id, true),
   }),
   route({
@@ -124,12 +128,7 @@ export const routes = [
     name: 'downloadAttachment',
     summary: 'Download the file',
     description: 'Answers one byte range.',
-    access: show,
-    params: idParam,
-    link: true,
-    reply: 'file',
-    fails: ['attachment_file_missing', 'attachment_not_found'],
-    response: null,
+    ...sent,
     handle: ({ params }, ctx) => sendAttachment(ctx, params.id, false),
   }),
   route({

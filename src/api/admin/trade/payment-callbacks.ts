@@ -4,6 +4,7 @@ import { id } from '../../../lib/input/schema.js';
 import { findPayment } from '../../../models/trade/payment.js';
 import { oneOf, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { callbackRefusals } from '../../flows/callback-judgement.js';
 import { replayCallback, replayOutcomes } from '../../flows/callback-replay.js';
 
 export const routes = [
@@ -22,20 +23,10 @@ export const routes = [
       id: id().required(),
     }),
     fails: [
-      'invalid_payment_type',
-      'payment_amount_mismatch',
+      ...callbackRefusals,
       'payment_callback_not_found',
       'payment_callback_not_whole',
-      'payment_gateway_disabled',
-      'payment_gateway_not_implemented',
-      'payment_key_unavailable',
-      'payment_merchant_mismatch',
-      'payment_not_found',
-      'payment_notify_invalid',
       'payment_record_not_found',
-      'payment_secret_unreadable',
-      'payment_sign_invalid',
-      'payment_third_party_no_used',
     ],
     response: resource('CallbackReplay', {
       payment_no: text(),
