@@ -1,4 +1,4 @@
-// Files in S3 when something fails: a worker killed while the store puts a merge together, a store that is away; and
+// Files in S3 when something fails: a worker killed while it puts a merge together, a store that is away; and
 // exports and imports, whose files go through the same storage.
 import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
@@ -38,7 +38,7 @@ test.after.always(async () => {
   await closeDatabase();
 });
 
-/** A session with chunks that the store can copy. */
+/** A session whose chunks have arrived. */
 async function uploaded(content: Buffer): Promise<string> {
   const chunk_id = unique('s3-');
   const chunks = chunksOf(content, 6 * mebibyte);

@@ -16,7 +16,7 @@ export const s3 = (): S3Server => server;
 test.before(async () => {
   const { config } = await import('../../config/index.js');
   if (config.storage.driver !== 's3') throw new Error('the configuration was read before these settings');
-  server = await startS3({ port });
+  server = await startS3(port);
 });
 
 test.after.always(() => server.stop());

@@ -1,11 +1,10 @@
 // An S3-compatible server in this thread (s3rver), with a bucket of its own. What s3rver lacks of multipart uploads is
-// added: copying parts, listing uploads that have not ended, and aborting them.
+// added: listing uploads that have not ended, and aborting them.
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { freePort } from './free-port.js';
 
@@ -15,15 +14,6 @@ interface S3rverServer {
   close(): Promise<void>;
   httpServer: Server;
   middleware: Middleware[];
-  store: {
-    getObject(bucket: string, key: string): Promise<{ content: Readable }>;
-    putPart(
-      bucket: string,
-      uploadId: string,
-      partNumber: string,
-      content: Readable,
-    ): Promise<{ md5: string }>;
-  };
 }
 
 const S3rver = createRequire(import.meta.url)('s3rver') as new (options: object) => S3rverServer;
@@ -36,8 +26,6 @@ const bucket = 'files';
 export interface S3Server {
   /** Settings that lead a process of the service here. */
   env: Record<string, string>;
-  /** How many parts were copied by the server itself. */
-  copies(): number;
   /** Keys of uploads that were begun and have not ended. */
   uploads(): string[];
   /** Requests that this accepts are left without an answer. */
@@ -57,30 +45,16 @@ export const s3Settings = (port: number): Record<string, string> => ({
   S3_FORCE_PATH_STYLE: 'true',
 });
 
-/** Starts one. @param canCopyParts else it answers NotImplemented, as some servers do */
-export async function startS3({
-  canCopyParts = true,
-  port: wanted,
-}: { canCopyParts?: boolean; port?: number } = {}): Promise<S3Server> {
+/** Starts one. */
+export async function startS3(wanted?: number): Promise<S3Server> {
   const directory = mkdtempSync(join(tmpdir(), 's3-'));
   const port = wanted ?? (await freePort());
   const options = { address: '127.0.0.1', port, directory, silent: true, vhostBuckets: false };
   const server = new S3rver({ ...options, configureBuckets: [{ name: bucket }] });
   const uploadsOf = openUploads(join(directory, bucket, '._S3rver_uploads'));
-  let copies = 0;
   let isHeld: (method: string, url: string) => boolean = () => false;
   let held = 0;
 
-  const copyPart: Middleware = async (ctx, next) => {
-    const [from = '', ...key] = ctx.get('x-amz-copy-source').split('/');
-    const { uploadId, partNumber = '' } = queryOf(ctx);
-    if (!canCopyParts || ctx.method !== 'PUT' || key.length === 0 || !uploadId) return next();
-    const { content } = await server.store.getObject(from, key.join('/'));
-    const { md5 } = await server.store.putPart(bucket, uploadId, partNumber, content);
-    copies++;
-    ctx.type = 'application/xml';
-    ctx.body = `<CopyPartResult><ETag>"${md5}"</ETag></CopyPartResult>`;
-  };
   const listUploads: Middleware = async (ctx, next) => {
     if (ctx.method !== 'GET' || !('uploads' in ctx.query)) return next();
     const listed = uploadsOf()
@@ -104,11 +78,10 @@ export async function startS3({
     held++;
     ctx.respond = false;
   };
-  server.middleware.unshift(leave, copyPart, listUploads, abortUpload);
+  server.middleware.unshift(leave, listUploads, abortUpload);
   await server.run();
   return {
     env: s3Settings(port),
-    copies: () => copies,
     uploads: () => uploadsOf().map(({ key }) => key),
     hold(next) {
       isHeld = next;

@@ -7,14 +7,7 @@ import { FileWriter } from '../files/file-writer.js';
 import { privateFolder, removeOldFiles } from '../files/folder.js';
 import { randomToken } from '../secrets/random-id.js';
 import { Digest } from './digest.js';
-import {
-  FileMissing,
-  StorageFull,
-  type ByteRange,
-  type Composed,
-  type Storage,
-  type StoredPart,
-} from './storage.js';
+import { FileMissing, StorageFull, type ByteRange, type Composed, type Storage } from './storage.js';
 
 /** Large, because each block costs a round trip to a worker thread. */
 const blockBytes = 4 * 1024 * 1024;
@@ -81,7 +74,7 @@ export class LocalStorage implements Storage {
     }
   }
 
-  compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
+  compose(key: string, parts: readonly string[], signal: AbortSignal): Promise<Composed> {
     return this.#write(key, async (writer) => {
       const digest = new Digest();
       for await (const block of this.#contentOf(parts, signal)) {
@@ -97,9 +90,9 @@ export class LocalStorage implements Storage {
   }
 
   // One block for everything: fresh memory would cost more than the read.
-  async *#contentOf(parts: readonly StoredPart[], signal: AbortSignal): AsyncGenerator<Buffer> {
+  async *#contentOf(parts: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer> {
     const block = Buffer.allocUnsafeSlow(blockBytes);
-    for (const { key } of parts) {
+    for (const key of parts) {
       const file = await openFile(this.#path(key), key);
       try {
         for (;;) {

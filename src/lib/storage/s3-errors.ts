@@ -19,7 +19,7 @@ export async function callStore<T>(key: string, ask: () => Promise<T>): Promise<
 }
 
 /** HTTP status of the store's answer, if any. */
-export const statusOf = (error: unknown): number | undefined =>
+const statusOf = (error: unknown): number | undefined =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 
 // A missing bucket says nothing about the file.

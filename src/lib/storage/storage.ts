@@ -37,17 +37,11 @@ export interface Storage {
    *
    * @throws StorageFull, FileMissing when a part is missing
    */
-  compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed>;
+  compose(key: string, parts: readonly string[], signal: AbortSignal): Promise<Composed>;
   /** A URL that downloads the file for some minutes, if the driver supports it. */
   downloadUrl?(key: string, disposition: string, type: string): Promise<string>;
   /** Removes unfinished writes below these prefixes older than that instant. */
   sweep?(before: Date, folders: readonly string[]): Promise<void>;
-}
-
-export interface StoredPart {
-  key: string;
-  /** Bytes. */
-  size: number;
 }
 
 export interface Composed {

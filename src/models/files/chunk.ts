@@ -1,7 +1,6 @@
 // chunks: the pieces of an upload that have arrived.
 import { createHash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
-import type { StoredPart } from '../../lib/storage/storage.js';
 import type { Row } from '../tables/table.js';
 import { releaseFiles } from './stored-file.js';
 import { Chunk, type ChunkUpload } from './tables.js';
@@ -25,10 +24,10 @@ export async function chunkIndexes({ admin_id, chunk_id }: SessionKey, t?: Trans
   return rows.map(({ chunk_index }) => chunk_index);
 }
 
-/** The files of a session's chunks, in their order. */
-export async function chunkFiles(key: SessionKey, t?: Transaction): Promise<StoredPart[]> {
+/** The keys of the files of a session's chunks, in their order. */
+export async function chunkFiles(key: SessionKey, t?: Transaction): Promise<string[]> {
   const rows = await chunksOf(key, t);
-  return rows.map(({ storage_key, size }) => ({ key: storage_key, size }));
+  return rows.map(({ storage_key }) => storage_key);
 }
 
 const chunksOf = ({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<Chunk[]> =>
@@ -36,7 +35,7 @@ const chunksOf = ({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<
 
 /** The chunks of a session lose their files. @returns the keys of those */
 export async function releaseChunks({ admin_id, chunk_id }: SessionKey, t: Transaction): Promise<string[]> {
-  const keys = (await chunkFiles({ admin_id, chunk_id }, t)).map(({ key }) => key);
+  const keys = await chunkFiles({ admin_id, chunk_id }, t);
   await releaseFiles(keys, t);
   await Chunk.destroy({ where: { admin_id, chunk_id }, transaction: t });
   return keys;
