@@ -120,8 +120,8 @@ export const callbacks: Fault[] = [
   },
   {
     file: store,
-    from: `cutOff(mask(attempt.fields), longest)`,
-    to: `cutOff(attempt.fields, longest)`,
+    from: `JSON.stringify(mask(attempt.fields))`,
+    to: `JSON.stringify(attempt.fields)`,
     breaks: 'secrets of a callback are stored',
     test: conflicts,
     match: 'attempts are shown with their secrets masked',

@@ -214,25 +214,8 @@ export const json = <V = unknown>(sqlType: 'text' | 'mediumtext' = 'text') =>
     write: (value) => JSON.stringify(value),
   });
 
-/** A value whose JSON text is cut off. */
-class Cut {
-  constructor(
-    readonly value: unknown,
-    readonly max: number,
-  ) {}
-}
-
-/** For a column of `cutJson`: the value, its text cut off after that many characters. */
-export const cutOff = (value: unknown, max: number): unknown => new Cut(value, max);
-
-/** A value stored as JSON text that may be cut off; it is then read as that text. */
-export const cutJson = () =>
-  column<unknown>('any', 'text', {
-    type: DataType.TEXT,
-    read: parsedOrText,
-    write: (value) =>
-      value instanceof Cut ? JSON.stringify(value.value).slice(0, value.max) : JSON.stringify(value),
-  });
+/** JSON text that may be cut off; it is then read as that text. Written as text. */
+export const cutJson = () => column<unknown>('any', 'text', { type: DataType.TEXT, read: parsedOrText });
 
 function parsedOrText(stored: unknown): unknown {
   try {

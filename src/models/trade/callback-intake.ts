@@ -10,7 +10,6 @@ import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod, periodOf } from '../../lib/values/numbers.js';
 import { seal } from '../../lib/secrets/secret-box.js';
 import { deliverStored } from '../office/notification.js';
-import { cutOff } from '../tables/column.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow, insertSql } from '../tables/rows.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
@@ -191,7 +190,7 @@ function rowOf(attempt: Attempt, longest = maxBody) {
     type: attempt.type,
     payment_no: attempt.paymentNo ?? null,
     third_party_no: attempt.thirdPartyNo ?? null,
-    body: cutOff(mask(attempt.fields), longest),
+    body: JSON.stringify(mask(attempt.fields)).slice(0, longest),
     ip: attempt.ip,
     state: attempt.state,
     verdict: attempt.verdict,
