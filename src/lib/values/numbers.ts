@@ -6,15 +6,7 @@ const paymentNumber = /^PAY(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJ
 const refundNumber = /^REF(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** A new order number of that instant in UTC: ORD + YYYYMM + ULID (spec.md, Order). */
-export function newOrderNumber(at: Date): string {
-  return orderNumbers(at)();
-}
-
-/** Generates any number of them. */
-export function orderNumbers(at: Date): () => string {
-  const [head, time] = [`ORD${digits(at, 7)}`, at.getTime()];
-  return () => head + newUlid(time);
-}
+export const newOrderNumber = (at: Date): string => `ORD${digits(at, 7)}${newUlid(at.getTime())}`;
 
 /**
  * Trailing characters a payment number shares with its order number, so that both can be placed in one shard.

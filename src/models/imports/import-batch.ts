@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { bulk, change, type SqlValue } from '../../lib/database/db.js';
-import { orderNumbers, periodOf } from '../../lib/values/numbers.js';
+import { newOrderNumber, periodOf } from '../../lib/values/numbers.js';
 import { storeProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-progress.js';
 import { problemsByRow, type OrderDraft } from './order-draft.js';
@@ -112,10 +112,9 @@ function userProblem(
 async function insertOrders(orders: readonly AcceptedDraft[], at: Date, t: Transaction): Promise<void> {
   const period = periodOf(at);
   const time = at.toISOString().slice(0, 23);
-  const newNumber = orderNumbers(at);
   const [heads, lines]: [SqlValue[], SqlValue[]] = [[], []];
   for (const { userId, amount, remark, lines: own } of orders) {
-    const orderNo = newNumber();
+    const orderNo = newOrderNumber(at);
     heads.push(period, orderNo, userId, amount.toString(), remark, time, time);
     for (const { product_id, product_name, price, quantity } of own) {
       const subtotal = quantity === 1 ? price : price.times(quantity);
