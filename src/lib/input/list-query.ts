@@ -35,33 +35,30 @@ const defaultSize = 10;
 const maxSize = 100;
 const lastPage = 1_000_000_000;
 
-/**
- * The query parameters of a list, as keys for its Joi schema.
- *
- * @param sortable columns a caller may sort by
- * @param fallback default order
- */
-export function listKeys(sortable: readonly string[], fallback = 'id:desc') {
+const defaultOrder = 'id:desc';
+
+/** The query parameters of a list, as keys for its Joi schema. @param sortable columns a caller may sort by */
+export function listKeys(sortable: readonly string[]) {
   return {
     page: clamped({ fallback: 1, min: 1, max: lastPage }),
     page_size: clamped({ fallback: defaultSize, min: 1, max: maxSize, tooSmall: defaultSize }),
     order_by: keywords(
       Joi.string()
-        .default(() => readSorts(fallback, sortable))
+        .default(() => readSorts(defaultOrder, sortable))
         .custom((value: string, helpers) => {
           const sorts = readSorts(value, sortable);
           return typeof sorts === 'string' ? helpers.error(sorts) : sorts;
         }),
-      sortKeywords(sortable, fallback),
+      sortKeywords(sortable),
     ) as unknown as Joi.ArraySchema<Sort[]>,
     ...timeKeys(),
   };
 }
 
 // As parsed by `readSorts`.
-function sortKeywords(sortable: readonly string[], fallback: string) {
+function sortKeywords(sortable: readonly string[]) {
   const column = `(${sortable.join('|')})(:(asc|desc))?`;
-  return { pattern: `^${column}(,${column})*$`, default: fallback, examples: [fallback] };
+  return { pattern: `^${column}(,${column})*$`, default: defaultOrder, examples: [defaultOrder] };
 }
 
 /** The time range of a list, without paging. */

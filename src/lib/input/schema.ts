@@ -24,7 +24,7 @@ export const idOrNone = () => idOrZero().allow(null, '');
  * A list of unique keys, at most `max`. The first problem ends the check: reporting each of a million items
  * would take long.
  */
-export const ids = (max = 1000) => Joi.array().items(id()).max(max).unique().prefs({ abortEarly: true });
+export const ids = (max: number) => Joi.array().items(id()).max(max).unique().prefs({ abortEarly: true });
 
 const checked = (schema: Joi.StringSchema, isFit: (text: string) => boolean) =>
   schema.custom((value: string, helpers) => (isFit(value) ? value : helpers.error('text.control')));

@@ -56,7 +56,7 @@ export function assertDiffersFromOld(password: string, old: string): void {
 }
 
 /** @throws value_not_acceptable when the password equals the username, ignoring case */
-export function assertDiffersFromUsername(password: string, username: string, field = 'password'): void {
+export function assertDiffersFromUsername(password: string, username: string): void {
   if (password.toLowerCase() !== username.toLowerCase()) return;
-  throw new AppError('value_not_acceptable', { fields: { [field]: [problem('password.username')] } });
+  throw new AppError('value_not_acceptable', { fields: { password: [problem('password.username')] } });
 }

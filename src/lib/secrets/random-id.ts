@@ -11,6 +11,6 @@ export function newUlid(time = Date.now()): string {
 }
 
 /** An unguessable text of `bytes` random bytes in base64url. */
-export function randomToken(bytes = 24): string {
+export function randomToken(bytes: number): string {
   return randomBytes(bytes).toString('base64url');
 }

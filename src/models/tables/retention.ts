@@ -22,7 +22,7 @@ export async function removeOld(table: PartitionedTable, days: number, isDone = 
 }
 
 /** The same in batches only: finding whole months would count their rows. */
-export async function removeOldRows(table: PartitionedTable, days: number, isDone = 'TRUE'): Promise<number> {
+export async function removeOldRows(table: PartitionedTable, days: number, isDone: string): Promise<number> {
   const before = new Date(now().getTime() - days * 86_400_000);
   return deleteAll(`DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ?`, [
     before,
