@@ -14,13 +14,10 @@
 //   ratio is the median of the rounds' ratios. "cpu each" is the processor time of API and worker together, or of the
 //   baseline, for one callback; what database and Redis did for one is counted beside it.
 // - At the end every payment and order that was called for must be paid, exactly once, else the exit code is 1.
-//
-// With --profile API and worker are profiled under this load instead of being measured.
 import { counting, printCounts, type Counts } from './support/counters.js';
 import { connections, costing } from './support/load.js';
 import { fillPayments } from './support/payments.js';
 import { startApi, startBaseline, startWorker, type Process } from './support/processes.js';
-import { isProfiling, profiled } from './support/profile.js';
 import { median, medianOf, printTable, ratioOf, ratioRow, sayRun } from './support/report.js';
 import { runBench } from './support/run.js';
 import { Sender, type Settled } from './support/sender.js';
@@ -47,12 +44,6 @@ await runBench(async () => {
   );
   const sender = new Sender(site, await fillPayments(site.db, 2 * (warmUp + rounds * perRun), id, secret));
 
-  if (isProfiling) {
-    await sender.send(api.url, warmUp);
-    return profiled({ 'callback-api': api, 'callback-worker': worker }, () =>
-      sender.send(api.url, 2 * perRun),
-    );
-  }
   const [own, bare]: [Run[], Run[]] = [[], []];
   for (const { url } of [api, baseline]) await sender.send(url, warmUp);
   for (let round = 0; round < rounds; round++) {

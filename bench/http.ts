@@ -16,14 +16,11 @@
 //   shown too, for its COUNT(*).
 // - Signing in is held against bare bcrypt.compare of the same cost, as many at once as the service allows itself (2).
 // - Idle memory is the resident set of a fresh API process: listening, and 5 s after its first request.
-//
-// With --profile the API and its baseline are profiled under the list of orders, and the API under sign-ins, instead of being measured.
 import { deepStrictEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { costing, load, type Measured } from './support/load.js';
 import { filledSite, mustAgree, signInBoth } from './support/list-site.js';
 import { startApi, startBaseline, startWorker, type Process } from './support/processes.js';
-import { isProfiling, profiled } from './support/profile.js';
 import { medianOf, printTable, ratioOf, ratioRow, say, sayRun, type Row } from './support/report.js';
 import { runBench } from './support/run.js';
 import { call, signIn, type Page } from './support/session.js';
@@ -39,7 +36,6 @@ const countOrders = 'SELECT COUNT(*) FROM orders WHERE deleted_at IS NULL';
 
 await runBench(async () => {
   const small = await filledSite('small', few, few);
-  if (isProfiling) return profileList(small);
   const large = await filledSite('large', many, few);
   const memory = await idleMemory(small);
   const [api, , , baseline, largeApi, largeBaseline, hashes] = await Promise.all([
@@ -194,20 +190,13 @@ async function measureWrites(api: Process, { db }: Site, headers: Record<string,
   ];
 }
 
-function signInAt(api: Process) {
-  return {
+async function measureSignIn(api: Process, hashes: Process): Promise<Row[]> {
+  const signingIn = {
     ...{ url: `${api.url}/api/admin/login`, method: 'POST' as const, connections: 6 },
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ username: 'admin', password: adminPassword }),
   };
-}
-
-function isSignedIn(body: string): boolean {
-  return isSuccess(body) && body.includes('"token":"');
-}
-
-async function measureSignIn(api: Process, hashes: Process): Promise<Row[]> {
-  const signingIn = signInAt(api);
+  const isSignedIn = (body: string): boolean => isSuccess(body) && body.includes('"token":"');
   const [own, bare]: [Measured[], Measured[]] = [[], []];
   say('\nsigning in');
   await load({ ...signingIn, duration: 1 }, isSignedIn);
@@ -253,17 +242,4 @@ async function idleMemory(site: Site): Promise<Row[]> {
       reached: used < 160,
     },
   ];
-}
-
-async function profileList(site: Site): Promise<void> {
-  const [api, baseline] = [await startApi(site), await startBaseline('http', site)];
-  const headers = await signInBoth(api, site);
-  await warmUp([api, baseline], headers, orders);
-  for (const [name, process] of Object.entries({ 'http-api': api, 'http-baseline': baseline })) {
-    await profiled({ [name]: process }, () =>
-      load({ url: process.url + orders, headers, duration: 8 }, isSuccess),
-    );
-  }
-  // Hashing is done by other threads, which a profile does not show.
-  await profiled({ 'http-sign-in': api }, () => load({ ...signInAt(api), duration: 8 }, isSignedIn));
 }

@@ -8,7 +8,6 @@
 // - Memory is the largest resident set of the bulk worker, sampled every 100 ms, for a tenth of the rows and for all.
 // - The least anybody could do: LOAD DATA LOCAL INFILE of the same file into the same two tables, one statement each, with
 //   order numbers from a counter, no check of anything and one commit for all.
-// With --profile the worker is profiled instead.
 // - Beside the daily work: 4 connections read the first page of the signed-in list of orders (idle first, then while
 //   three tenths of the rows are imported), and in turn with them payment callbacks are sent, one at a time.
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
@@ -19,7 +18,6 @@ import { load, type Measured } from './support/load.js';
 import { importFile, writeOrderFile, type ImportFigures } from './support/order-files.js';
 import { fillPayments } from './support/payments.js';
 import { startApi, startBulkWorker, startWorker } from './support/processes.js';
-import { isProfiling, profiled } from './support/profile.js';
 import { median, printTable, say, sayRun, type Row } from './support/report.js';
 import { runBench } from './support/run.js';
 import { call, signIn } from './support/session.js';
@@ -62,12 +60,6 @@ async function measure(folder: string): Promise<void> {
   await writeOrderFile(medium, besideRows);
   await writeOrderFile(small, fewer);
 
-  if (isProfiling) {
-    return profiled({ 'import-worker': worker }, async () => {
-      await importFile(large, rows, headers, { api, worker });
-      return { requests: rows };
-    });
-  }
   const list = (): Promise<Measured> =>
     load(
       {

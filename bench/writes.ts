@@ -4,14 +4,11 @@
 // API, one worker (--queues payments,channels,logs,notifications), database and Redis run as in bench:callback; one load generator
 // (autocannon in this process) sends from 1 and from 32 connections, the three requests of a paid order one after the other from 16
 // and from 64. Every answer is checked.
-//
-// With --profile API and worker are profiled under the load of 32 connections instead of being measured.
 import type { Request } from 'autocannon';
 import { counting, printCounts, type Counts } from './support/counters.js';
 import { costing, load, type Measured } from './support/load.js';
 import { startApi, startWorker, type Process } from './support/processes.js';
 import { callbackOf } from './support/payments.js';
-import { isProfiling, profiled } from './support/profile.js';
 import { medianOf, printTable, sayRun } from './support/report.js';
 import { runBench } from './support/run.js';
 import { call, signIn } from './support/session.js';
@@ -62,14 +59,6 @@ await runBench(async () => {
     return load(options, (answer) => answer.startsWith('{"code":200'));
   };
   for (const name of Object.keys(targets)) await send(name, 32, 1500);
-  if (isProfiling) {
-    for (const name of Object.keys(targets))
-      await profiled(
-        { [`${name}-api`.replace(/\W+/g, '-')]: api, [`${name}-worker`.replace(/\W+/g, '-')]: worker },
-        () => send(name, 32, 4000),
-      );
-    return;
-  }
   const pay = async (connections: number): Promise<Measured> => {
     const requests = paidOrder(headers, orderBody, methodId);
     const amount = requests.length * perRun.paid;

@@ -57,10 +57,7 @@ export async function stopProcesses(): Promise<void> {
 
 async function startProcess(script: string, { env }: Site, args: string[] = []): Promise<Process> {
   const port = await freePort();
-  const hook = process.argv.includes('--profile')
-    ? ['--import', resolve(build, 'bench/support/profile-hook.js')]
-    : [];
-  const child = spawn(process.execPath, [...hook, resolve(build, script), ...args], {
+  const child = spawn(process.execPath, [resolve(build, script), ...args], {
     env: { ...process.env, ...env, PORT: String(port) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
