@@ -12,9 +12,8 @@
 //   attempt must outlive a failed settlement, and no queue between two processes.
 // - Both take turns after a warm-up, in slices of about half a second whose order changes, on payments of the same tables; the
 //   ratio is the median of the rounds' ratios. "cpu each" is the processor time of API and worker together, or of the
-//   baseline, for one callback; what database and Redis did for one is counted beside it.
+//   baseline, for one callback.
 // - At the end every payment and order that was called for must be paid, exactly once, else the exit code is 1.
-import { counting, printCounts, type Counts } from './support/counters.js';
 import { connections, costing } from './support/load.js';
 import { fillPayments } from './support/payments.js';
 import { startApi, startBaseline, startWorker, type Process } from './support/processes.js';
@@ -22,7 +21,7 @@ import { median, medianOf, printTable, ratioOf, ratioRow, sayRun } from './suppo
 import { runBench } from './support/run.js';
 import { Sender, type Settled } from './support/sender.js';
 import { call, signIn } from './support/session.js';
-import { makeSite, type Site } from './support/site.js';
+import { makeSite } from './support/site.js';
 
 const rounds = 16;
 const warmUp = 1000;
@@ -44,12 +43,12 @@ await runBench(async () => {
   );
   const sender = new Sender(site, await fillPayments(site.db, 2 * (warmUp + rounds * perRun), id, secret));
 
-  const [own, bare]: [Run[], Run[]] = [[], []];
+  const [own, bare]: [Settled[], Settled[]] = [[], []];
   for (const { url } of [api, baseline]) await sender.send(url, warmUp);
   for (let round = 0; round < rounds; round++) {
     const turns = [
-      async () => own.push(await measure('service', sender, site, [api, worker])),
-      async () => bare.push(await measure('baseline', sender, site, [baseline])),
+      async () => own.push(await measure('service', sender, [api, worker])),
+      async () => bare.push(await measure('baseline', sender, [baseline])),
     ];
     for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn();
   }
@@ -62,21 +61,10 @@ await runBench(async () => {
     { name: '  answered "processing"', value: `${processing} of ${rounds * perRun}` },
     { name: '  its baseline', figures: medianOf(bare), value: '' },
   ]);
-  printCounts('database and Redis, for one callback', { service: own, baseline: bare });
 });
 
-type Run = Settled & { counts: Counts };
-
-async function measure(
-  name: string,
-  sender: Sender,
-  site: Site,
-  processes: [Process, ...Process[]],
-): Promise<Run> {
-  let settled: Settled | undefined;
-  const run = await counting(site, () =>
-    costing(processes, async () => (settled = await sender.send(processes[0].url, perRun))),
-  );
+async function measure(name: string, sender: Sender, processes: [Process, ...Process[]]): Promise<Settled> {
+  const run = await costing(processes, () => sender.send(processes[0].url, perRun));
   sayRun(name, run);
-  return { ...(settled as Settled), ...run };
+  return run;
 }

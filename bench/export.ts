@@ -10,7 +10,7 @@
 //   with commas, or given to exceljs; nothing is escaped, shown or notified, and they give way as the bulk worker does
 //   (config/worker.ts). Bare exceljs keeps what is not compressed yet, so of many orders workbooks are compared over one month.
 // - Memory is the largest resident set, sampled every 50 ms, of a bulk worker that was started for that export; one
-//   month against all of them shows whether it grows with the file, and 2,500 orders of 200 lines whether it grows with an order.
+//   month against all of them shows whether it grows with the file.
 // - While another export runs, 50 signed-in lists a second are asked for and a payment is called back every 300 ms; the
 //   same is measured before, without an export.
 // - Every file must have as many rows as there are lines, or the exit code is 1.
@@ -18,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { periodOf } from '../src/lib/values/numbers.js';
 import type { BareExport, BareExported } from './baseline-export.js';
 import { load, percentiles } from './support/load.js';
-import { fillOrders, widenOrders } from './support/orders.js';
+import { fillOrders } from './support/orders.js';
 import { callbacksFor, sendCallback } from './support/payments.js';
 import { startApi, startBaseline, startBulkWorker, startWorker, type Process } from './support/processes.js';
 import { printTable, say, type Row } from './support/report.js';
@@ -29,8 +29,6 @@ import { count, makeSite, type Site } from './support/site.js';
 const total = Number(process.argv.slice(2).find((argument) => /^\d+$/.test(argument)) ?? 1_000_000);
 /** A month of fewer would measure how a worker starts. */
 const isMany = total > 500_000;
-/** With as many lines as an order may have. */
-const wideOrders = 2500;
 const list = '/api/admin/orders?page_size=10';
 
 interface Finished {
@@ -100,15 +98,6 @@ await runBench(async () => {
     const ratio = own.perSecond / bare[format];
     const against = `${ratio.toFixed(2)} × ${perSecond(bare[format])}`;
     rows.push(row(`  against the baseline, ${own.rows} rows`, against, `≥ ${wanted}`, ratio >= wanted));
-  }
-  const wide = { start_time: (await widenOrders(site.db, wideOrders)).toISOString() };
-  for (const [format, most] of [
-    ['csv', 180],
-    ['xlsx', 250],
-  ] as const) {
-    const { rows: lines, peak } = await exported(service, { format, ...wide });
-    const name = `${format}: memory of ${lines.toLocaleString('en-US')} rows of ${wideOrders.toLocaleString('en-US')} orders`;
-    rows.push(row(name, `${peak.toFixed(0)} MB`, `< ${most} MB`, peak < most));
   }
   rows.push(
     row('idle: p99 of lists, slowest callback', `${idle.p99.toFixed(1)} ms, ${idle.slowest.toFixed(0)} ms`),

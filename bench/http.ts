@@ -31,12 +31,11 @@ const sliceSeconds = 0.5;
 const few = 1000;
 const many = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 1_000_000);
 const orders = '/api/admin/orders?page_size=10';
-const admins = '/api/admin/admins?page_size=10';
 const countOrders = 'SELECT COUNT(*) FROM orders WHERE deleted_at IS NULL';
 
 await runBench(async () => {
-  const small = await filledSite('small', few, few);
-  const large = await filledSite('large', many, few);
+  const small = await filledSite('small', few);
+  const large = await filledSite('large', many);
   const memory = await idleMemory(small);
   const [api, , , baseline, largeApi, largeBaseline, hashes] = await Promise.all([
     startApi(small),
@@ -51,11 +50,9 @@ await runBench(async () => {
   const largeHeaders = await signInBoth(largeApi, large);
   await mustAgree([api, baseline], headers, orders);
   await mustAgree([largeApi, largeBaseline], largeHeaders, orders);
-  await mustAgree([api, baseline], headers, admins);
 
   const rows = [
     ...(await measureOrders({ api, baseline, headers }, { api: largeApi, headers: largeHeaders })),
-    ...(await measureAdmins(api, baseline, headers)),
     ...(await measureWrites(largeApi, large, largeHeaders)),
     ...(await measureSignIn(api, hashes)),
     await measureCount(largeBaseline, largeHeaders),
@@ -117,41 +114,8 @@ async function inSlices(turns: Record<string, Turn>): Promise<Record<string, Mea
   return runs;
 }
 
-async function measureAdmins(
-  api: Process,
-  baseline: Process,
-  headers: Record<string, string>,
-): Promise<Row[]> {
-  const [own, bare]: [Measured[], Measured[]] = [[], []];
-  say('\nlist of 10 administrators');
-  await warmUp([api, baseline], headers, admins);
-  for (let round = 0; round < 3; round++) {
-    own.push(await list('service, 1,000 administrators', api, headers, admins, few));
-    bare.push(await list('baseline, 1,000 administrators', baseline, headers, admins, few));
-  }
-  return [
-    ratioRow('list of 10 of 1,000 administrators', medianOf(own), ratioOf(own, bare), 'baseline'),
-    { name: '  its baseline', figures: medianOf(bare), value: '' },
-  ];
-}
-
 async function warmUp(processes: Process[], headers: Record<string, string>, path: string): Promise<void> {
   for (const { url } of processes) await load({ url: url + path, headers, duration: 3 }, isSuccess);
-}
-
-async function list(
-  name: string,
-  process: Process,
-  headers: Record<string, string>,
-  path: string,
-  total: number,
-): Promise<Measured> {
-  const accept = (body: string): boolean => isSuccess(body) && body.includes(`"total":${total}`);
-  const measured = await costing([process], () =>
-    load({ url: process.url + path, headers, duration: 4 }, accept),
-  );
-  sayRun(name, measured);
-  return measured;
 }
 
 function isSuccess(body: string): boolean {

@@ -1,24 +1,20 @@
-// npm run bench -- writes: what placing orders, making payments and the way from order to paid cost, by counters and processor
-// time.
+// npm run bench -- writes: what placing orders, making payments and the way from order to paid cost, by processor time.
 //
 // API, one worker (--queues payments,channels,logs,notifications), database and Redis run as in bench:callback; one load generator
 // (autocannon in this process) sends from 1 and from 32 connections, the three requests of a paid order one after the other from 16
 // and from 64. Every answer is checked.
 import type { Request } from 'autocannon';
-import { counting, printCounts, type Counts } from './support/counters.js';
 import { costing, load, type Measured } from './support/load.js';
 import { startApi, startWorker, type Process } from './support/processes.js';
 import { callbackOf } from './support/payments.js';
 import { medianOf, printTable, sayRun } from './support/report.js';
 import { runBench } from './support/run.js';
 import { call, signIn } from './support/session.js';
-import { makeSite, type Site } from './support/site.js';
+import { makeSite } from './support/site.js';
 
 const rounds = 6;
 const perRun = { one: 200, many: 1200, paid: 600 };
 const secret = 'bench shared secret';
-
-type Run = Measured & { counts: Counts };
 
 await runBench(async () => {
   const site = await makeSite('writes');
@@ -67,17 +63,17 @@ await runBench(async () => {
     );
     return { ...run, perSecond: run.perSecond / requests.length, requests: perRun.paid };
   };
-  const runs: Record<string, Run[]> = {};
+  const runs: Record<string, Measured[]> = {};
   for (let round = 0; round < rounds; round++) {
     for (const connections of [16, 64]) {
       const title = `order, payment, callback, ${connections} connections`;
-      (runs[title] ??= []).push(await measure(title, site, [api, worker], () => pay(connections)));
+      (runs[title] ??= []).push(await measure(title, [api, worker], () => pay(connections)));
     }
     for (const name of Object.keys(targets))
       for (const connections of [32, 1]) {
         const amount = connections === 1 ? perRun.one : perRun.many;
         const title = `${name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
-        const run = await measure(title, site, [api, worker], () => send(name, connections, amount));
+        const run = await measure(title, [api, worker], () => send(name, connections, amount));
         (runs[title] ??= []).push(run);
       }
   }
@@ -85,7 +81,6 @@ await runBench(async () => {
     `bench:writes (medians of ${rounds} runs)`,
     Object.entries(runs).map(([name, all]) => ({ name, figures: medianOf(all), value: '' })),
   );
-  printCounts('database and Redis, for one request', runs);
 });
 
 /** The three requests of an order that is placed and paid. */
@@ -125,11 +120,10 @@ function keepNumbers(_status: number, body: string, context: object): void {
 
 async function measure(
   title: string,
-  site: Site,
   processes: Process[],
   send: () => Promise<Measured>,
-): Promise<Run> {
-  const run = await counting(site, () => costing(processes, send));
+): Promise<Measured> {
+  const run = await costing(processes, send);
   sayRun(title, run);
   return run;
 }

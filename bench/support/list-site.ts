@@ -1,18 +1,17 @@
 // Sites whose lists bench:http reads, and the service and its baseline agreeing on them.
 import { deepStrictEqual } from 'node:assert/strict';
-import { fillAdmins, fillOrders } from './orders.js';
+import { fillOrders } from './orders.js';
 import { startApi, type Process } from './processes.js';
 import { say } from './report.js';
 import { call, sessionOf, signIn, type Page } from './session.js';
 import { makeSite, withRedis, type Site } from './site.js';
 
-/** A site with that many orders and administrators, and no process running. */
-export async function filledSite(name: string, orders: number, admins: number): Promise<Site> {
+/** A site with that many orders, and no process running. */
+export async function filledSite(name: string, orders: number): Promise<Site> {
   const site = await makeSite(name);
   await (await startApi(site)).stop();
   const startedAt = performance.now();
   await fillOrders(site.db, orders);
-  await fillAdmins(site.db, admins);
   say(
     `${orders.toLocaleString('en-US')} orders inserted in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
   );

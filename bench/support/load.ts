@@ -61,7 +61,7 @@ export async function load(options: Options, accept: (body: string) => boolean):
 }
 
 /** The figures of a load together with what it cost these processes. */
-export async function costing(processes: Process[], run: () => Promise<Measured>): Promise<Measured> {
+export async function costing<T extends Measured>(processes: Process[], run: () => Promise<T>): Promise<T> {
   const used = (): number => processes.reduce((sum, process) => sum + process.processorMs(), 0);
   const before = used();
   const measured = await run();

@@ -1,18 +1,19 @@
 // Fills a site with users and orders by SQL, month by month: a million orders within a minute.
-import type { Connection, RowDataPacket } from 'mysql2/promise';
+import type { Connection } from 'mysql2/promise';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 
 const users = 1000;
+const months = 8;
 
 /**
  * Inserts users and `total` orders of one or two lines each, spread evenly over the last months, oldest first. A third
  * is paid, one in fifty cancelled, the rest pending. Needs an unused site: orders get the ids 1 to `total`.
  */
-export async function fillOrders(db: Connection, total: number, months = 8): Promise<void> {
+export async function fillOrders(db: Connection, total: number): Promise<void> {
   await db.query('SET SESSION unique_checks = 0, foreign_key_checks = 0');
   await makeNumbers(db, Math.ceil(total / months));
   await makeUsers(db);
-  for (const table of ['orders', 'order_details']) await splitPast(db, table, months);
+  for (const table of ['orders', 'order_details']) await splitPast(db, table);
   for (let month = 0; month < months; month++) {
     const first = Math.floor((total * month) / months);
     const size = Math.floor((total * (month + 1)) / months) - first;
@@ -20,50 +21,6 @@ export async function fillOrders(db: Connection, total: number, months = 8): Pro
   }
   await db.query('ANALYZE TABLE orders, order_details, users');
   await db.query('SET SESSION unique_checks = 1, foreign_key_checks = 1');
-}
-
-/** Gives the last orders, all of this month, 200 lines each. @returns when the first of them was made */
-export async function widenOrders(db: Connection, count: number): Promise<Date> {
-  await makeNumbers(db, 200);
-  await db.query(
-    `INSERT INTO order_details (period, order_no, product_id, product_name, price, quantity, subtotal)
-     SELECT o.period, o.order_no, 1, CONCAT('Product ', n), 5.25, 2, 10.5
-     FROM (SELECT * FROM orders ORDER BY id DESC LIMIT ?) o JOIN bench_numbers
-     WHERE n + (SELECT COUNT(*) FROM order_details d WHERE d.order_no = o.order_no AND d.period = o.period) < 200`,
-    [count],
-  );
-  const [[first]] = await db.query<RowDataPacket[]>(
-    'SELECT MIN(created_at) AS at FROM (SELECT created_at FROM orders ORDER BY id DESC LIMIT ?) o',
-    [count],
-  );
-  return (first as { at: Date }).at;
-}
-
-/** Administrators up to that many, each in one of ten departments and with one or two of five roles. */
-export async function fillAdmins(db: Connection, total: number): Promise<void> {
-  const times = 'UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)';
-  await makeNumbers(db, total);
-  await db.query(
-    `INSERT INTO departments (id, name, created_at, updated_at)
-     SELECT n + 1, CONCAT('Department ', n + 1), ${times} FROM bench_numbers WHERE n < 10`,
-  );
-  await db.query(
-    `INSERT INTO roles (id, name, slug, created_at, updated_at)
-     SELECT n + 101, CONCAT('Role ', n + 1), CONCAT('role-', n + 1), ${times} FROM bench_numbers WHERE n < 5`,
-  );
-  await db.query(
-    `INSERT INTO admins (id, username, password_hash, nickname, email, department_id, created_at, updated_at)
-     SELECT n + 1001, CONCAT('clerk', n), '-', CONCAT('Clerk ', n), CONCAT('clerk', n, '@example.org'), 1 + n % 10, ${times}
-     FROM bench_numbers WHERE n < ?`,
-    [total - 1],
-  );
-  await db.query(
-    `INSERT INTO admin_roles (admin_id, role_id)
-     SELECT n + 1001, 101 + (n + role) % 5 FROM bench_numbers JOIN (SELECT 0 AS role UNION SELECT 1) AS roles ON role <= n % 2
-     WHERE n < ?`,
-    [total - 1],
-  );
-  await db.query('ANALYZE TABLE admins, admin_roles, roles, departments');
 }
 
 /** The table bench_numbers with at least 0 to `size` - 1. */
@@ -90,9 +47,8 @@ export async function makeUsers(db: Connection): Promise<void> {
   );
 }
 
-/** Gives the past months partitions of their own: migrations lay out one for everything before last month. */
-export async function splitPast(db: Connection, table: string, months: number): Promise<void> {
-  if (months < 2) return;
+// Migrations lay out one partition for everything before last month.
+async function splitPast(db: Connection, table: string): Promise<void> {
   const current = periodOf(new Date());
   const parts = [`PARTITION p_before VALUES LESS THAN (${shiftPeriod(current, 1 - months)})`];
   for (let month = 1 - months; month < -1; month++) {

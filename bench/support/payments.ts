@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { Connection } from 'mysql2/promise';
 import { periodOf } from '../../src/lib/values/numbers.js';
-import { makeNumbers, makeUsers, splitPast } from './orders.js';
+import { makeNumbers, makeUsers } from './orders.js';
 import { call } from './session.js';
 import { rows } from './site.js';
 
@@ -50,20 +50,6 @@ export async function fillPayments(
     'SELECT payment_no, amount FROM payments ORDER BY id',
   );
   return payments.map(({ payment_no, amount }) => callbackOf(payment_no, amount, secret));
-}
-
-/** Inserts a payment for every 25th order of the last months, paid when its order is. */
-export async function fillMonthsOfPayments(db: Connection, methodId: number, months: number): Promise<void> {
-  await splitPast(db, 'payments', months);
-  await db.query(
-    `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, status, third_party_no, pay_time,
-       created_at, updated_at)
-     SELECT period, REPLACE(order_no, CONCAT('ORD', period), CONCAT('PAY', period, '15')), order_no, user_id, ?, amount, status,
-       IF(status = 'paid', CONCAT('T', id), NULL), paid_at, created_at, updated_at
-     FROM orders WHERE id % 25 = 0 ORDER BY id`,
-    [methodId],
-  );
-  await db.query('ANALYZE TABLE payments');
 }
 
 /** Orders with a payment each, made through the API. @returns the bodies of their signed callbacks */

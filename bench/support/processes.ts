@@ -105,7 +105,7 @@ export async function end(child: ChildProcess): Promise<void> {
 const tickMs = 10;
 
 // proc(5): utime and stime are the 14th and 15th field, counted behind the name in brackets.
-export function processorTicksMs(pid: number): number {
+function processorTicksMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
