@@ -1,5 +1,5 @@
 // Attacks on demand, in a process of its own: what they cost their sender must not slow the honest client of bench:hostile.
-import { attacks, type Target } from './support/attacks.js';
+import { attacks, Field, type Target } from './support/attacks.js';
 
 interface Order {
   attack: string;
@@ -9,7 +9,8 @@ interface Order {
 process.on('message', ({ attack, target }: Order) => {
   const run = attacks[attack];
   if (!run) throw new Error(`there is no attack ${attack}`);
-  void run(target).then((summary) => process.send?.(summary));
+  const field = new Field(target);
+  void run(field).then(() => process.send?.(field.end()));
 });
 
 process.send?.('ready');

@@ -21,7 +21,7 @@ import { load, percentiles } from './support/load.js';
 import { fillOrders } from './support/orders.js';
 import { callbacksFor, sendCallback } from './support/payments.js';
 import { startApi, startBaseline, startBulkWorker, startWorker, type Process } from './support/processes.js';
-import { printTable, say, type Row } from './support/report.js';
+import { printTable, row, say, type Row } from './support/report.js';
 import { runBench } from './support/run.js';
 import { call, signIn } from './support/session.js';
 import { count, makeSite, type Site } from './support/site.js';
@@ -223,8 +223,4 @@ function perSecond(rate: number): string {
 
 function versus(ms: number, idle: number): string {
   return `${ms.toFixed(1)} ms, ${(ms / idle).toFixed(1)} × idle`;
-}
-
-function row(name: string, value: string, target?: string, reached?: boolean): Row {
-  return { name, value, target, reached };
 }

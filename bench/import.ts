@@ -18,7 +18,7 @@ import { load, type Measured } from './support/load.js';
 import { importFile, writeOrderFile, type ImportFigures } from './support/order-files.js';
 import { fillPayments } from './support/payments.js';
 import { startApi, startBulkWorker, startWorker } from './support/processes.js';
-import { median, printTable, say, sayRun, type Row } from './support/report.js';
+import { median, printTable, row, say, sayRun } from './support/report.js';
 import { runBench } from './support/run.js';
 import { call, signIn } from './support/session.js';
 import { makeSite, type Site } from './support/site.js';
@@ -121,10 +121,6 @@ function reported(count: number, figures: ImportFigures): ImportFigures {
     `  ${count} rows: ${Math.round(perSecond)} rows/s   ${workerMicros.toFixed(0)} µs of the worker each   ${memory}`,
   );
   return figures;
-}
-
-function row(name: string, value: string, target?: string, reached?: boolean): Row {
-  return { name, value, target, reached };
 }
 
 /** @returns the seconds it took */

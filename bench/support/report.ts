@@ -10,6 +10,10 @@ export interface Row {
   reached?: boolean;
 }
 
+export function row(name: string, value: string, target?: string, reached?: boolean): Row {
+  return { name, value, target, reached };
+}
+
 /** A line of progress. */
 export function say(text: string): void {
   console.log(text);
