@@ -1,54 +1,23 @@
-// Captchas against a reader of pictures: it reads plain writing in the same font, and hardly any captcha.
+// Captchas: what is sent, and what it is drawn of. Checking them is a matter of login.test.ts.
 import '../support/environment.js';
-import { randomInt } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { captchaCharacters } from '../../src/lib/captcha/picture.js';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
-import { makeSolver, uprightPicture } from '../support/captcha-solver.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest({ withWorker: false });
 
-interface Shown {
-  png: Buffer;
-  answer: string;
-}
-
-async function shown(): Promise<Shown> {
+async function shown() {
   const { captcha_id, captcha_image } = (await service.anonymous.get('/login/captcha')).data;
-  return {
-    png: Buffer.from(captcha_image.replace('data:image/png;base64,', ''), 'base64'),
-    answer: (await redis.get(key('captcha', captcha_id))) as string,
-  };
+  const png = Buffer.from(captcha_image.replace('data:image/png;base64,', ''), 'base64');
+  return { id: captcha_id, png, answer: (await redis.get(key('captcha', captcha_id))) as string };
 }
 
-function plain(): Shown {
-  const letters = Array.from({ length: 5 }, () => captchaCharacters[randomInt(captchaCharacters.length)]);
-  const text = letters.join('');
-  return { png: uprightPicture(text), answer: text.toLowerCase() };
-}
-
-/** How many it reads. The service in this thread answers between two pictures. */
-async function readBy(solve: (png: Buffer) => string, pictures: readonly Shown[]): Promise<number> {
-  let read = 0;
-  for (const { png, answer } of pictures) {
-    if (solve(png) === answer) read++;
-    await setImmediate();
-  }
-  return read;
-}
-
-test.serial('a solver that reads plain text in the same font fails on captchas', async (t) => {
-  const captchas: Shown[] = [];
-  while (captchas.length < 80) captchas.push(await shown());
-  const plainOnes = Array.from({ length: 30 }, plain);
-  for (const turns of [[0], [-20, -10, 0, 10, 20]]) {
-    const solve = makeSolver(turns);
-    t.true((await readBy(solve, plainOnes)) >= 24, `plain writing, ${turns.length} angles`);
-    const read = await readBy(solve, captchas);
-    t.true(read <= 3, `${read} of 80 captchas were read, ${turns.length} angles`);
-  }
+test.serial('a captcha is a picture, and its text is nowhere in what is sent', async (t) => {
+  const { id, png, answer } = await shown();
+  t.is(png.toString('latin1', 1, 4), 'PNG');
+  t.true(png.length > 2000, `an empty picture takes few bytes, this one ${png.length}`);
+  t.regex(answer, /^[a-z0-9]{5}$/);
+  for (const sent of [id, png.toString('latin1')]) t.false(sent.toLowerCase().includes(answer));
 });
 
 test.serial('a captcha is large enough to read', async (t) => {
