@@ -3,8 +3,8 @@ import { lazy } from 'react';
 import { code, count, numberBadge, status, text, time } from '../parts/show/cells.tsx';
 import { integer, numberChoice, onOff, option, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
+import { permittedLink } from '../parts/show/permitted-link.tsx';
 import { states } from '../parts/show/states.tsx';
-import { MenuOrderLink } from './menu-order-link.tsx';
 
 const kinds = states({
   1: ['目录', 'Directory', 'blue'],
@@ -53,6 +53,6 @@ export default resource('GET /api/admin/menus', {
   remove: 'DELETE /api/admin/menus/{id}',
   // A row of the list has its children, one that is shown says whether there are any.
   removable: ({ children = [], ...row }) => children.length === 0 && !('in_use' in row && row.in_use),
-  extra: MenuOrderLink,
+  extra: permittedLink('PUT /api/admin/menus/{id}', ['调整顺序', 'Arrange'], { to: 'order' }),
   pages: { order: lazy(() => import('./menu-order.tsx')) },
 });

@@ -1,11 +1,12 @@
 // Order imports.
+import { UploadOutlined } from '@ant-design/icons';
 import { lazy } from 'react';
 import { badge, bytes, count, custom, named, text, time } from '../parts/show/cells.tsx';
 import { numberChoice, yesOrNo } from '../parts/form/fields.tsx';
+import { permittedLink } from '../parts/show/permitted-link.tsx';
 import { Running } from '../parts/show/progress.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/show/states.tsx';
-import { WizardLink } from './wizard-link.tsx';
 
 const outcomes = states({
   0: ['进行中', 'Running', 'blue'],
@@ -63,7 +64,11 @@ export default resource('GET /api/admin/imports', {
   ],
   remove: 'DELETE /api/admin/imports/{id}',
   removable: ({ status }) => status !== 0,
-  extra: WizardLink,
+  extra: permittedLink('POST /api/admin/orders/import', ['导入订单', 'Import orders'], {
+    to: '/imports/imports/new',
+    type: 'primary',
+    icon: <UploadOutlined />,
+  }),
   pages: { new: lazy(() => import('./wizard.tsx')) },
   detail: lazy(() => import('./import.tsx')),
 });

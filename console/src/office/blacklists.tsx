@@ -1,8 +1,20 @@
 // Blocked addresses.
+import type { Data } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
 import { code, status, text, time } from '../parts/show/cells.tsx';
 import { note, onOff, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { OwnAddress } from './own-address.tsx';
+
+const t = texts({ 'zh-CN': { own: '您的地址' }, 'en-US': { own: 'Your address' } });
+
+/** The administrator's own address, so that nobody blocks it by mistake. */
+function OwnAddress({ data }: { data: Data<'GET /api/admin/blacklists'> | undefined }) {
+  return (
+    <span className="soft">
+      {t.own}: <span className="cell-code">{data?.client_ip ?? '…'}</span>
+    </span>
+  );
+}
 
 const fields = { ip: words(), remark: note(2), status: onOff() };
 

@@ -1,11 +1,12 @@
 // Orders.
+import { UploadOutlined } from '@ant-design/icons';
 import { lazy } from 'react';
 import { badge, code, money, named, numberEnd, text, time } from '../parts/show/cells.tsx';
 import { amount, choice, minutes, note, words } from '../parts/form/fields.tsx';
 import { lines } from '../parts/form/lines.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
-import { ImportLink } from './import-link.tsx';
+import { permittedLink } from '../parts/show/permitted-link.tsx';
 import { orderStates } from '../parts/show/trade-states.ts';
 
 export const orders = resource('GET /api/admin/orders', {
@@ -88,7 +89,10 @@ export const orders = resource('GET /api/admin/orders', {
   remove: 'DELETE /api/admin/orders/{id}',
   removable: ({ status }) => status !== 'paid',
   exportTo: 'POST /api/admin/orders/export',
-  extra: ImportLink,
+  extra: permittedLink('POST /api/admin/orders/import', ['导入', 'Import'], {
+    to: '/imports/imports/new',
+    icon: <UploadOutlined />,
+  }),
   detail: lazy(() => import('./order.tsx')),
 });
 

@@ -1,24 +1,13 @@
 // Payments of orders.
 import { lazy } from 'react';
-import {
-  badge,
-  code,
-  custom,
-  flag,
-  money,
-  named,
-  numberEnd,
-  numberLink,
-  text,
-  time,
-} from '../parts/show/cells.tsx';
+import { badge, code, flag, money, named, numberEnd, numberLink, text, time } from '../parts/show/cells.tsx';
 import { choice, integer, note, option, words, yesOrNo } from '../parts/form/fields.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/show/states.tsx';
 import { AttentionTabs } from './attention.tsx';
 import { paymentStates } from '../parts/show/trade-states.ts';
-import { meaningOf } from './verdicts.ts';
+import { explained, handled } from './handled.ts';
 
 const timeFields = states({
   created_at: ['创建时间', 'creation', 'grey'],
@@ -73,7 +62,7 @@ export const payments = resource('GET /api/admin/payments', {
     user: named('username', ({ id }) => `/trade/users/${id}`, 148),
     amount: money(112),
     status: badge(paymentStates, 84),
-    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 150),
+    fail_reason: explained(150),
     assignee: named('username', undefined, 104),
     payment_method: named('name', undefined, 126),
     needs_attention: flag(110),
@@ -105,11 +94,8 @@ export const payments = resource('GET /api/admin/payments', {
     },
     {
       route: 'PUT /api/admin/payments/{id}',
-      text: ['标记为已处理', 'Mark as handled'],
-      many: true,
-      when: ({ needs_attention }) => needs_attention,
+      ...handled,
       form: { remark: { ...note(), isRequired: true } },
-      body: ({ fail_reason }) => ({ needs_attention: false, fail_reason: fail_reason ?? '' }),
     },
   ],
   exportTo: 'POST /api/admin/payments/export',

@@ -1,24 +1,13 @@
 // Refunds of payments.
 import { texts } from '../contract/texts.ts';
-import {
-  badge,
-  code,
-  custom,
-  flag,
-  money,
-  named,
-  numberEnd,
-  numberLink,
-  text,
-  time,
-} from '../parts/show/cells.tsx';
+import { badge, code, flag, money, named, numberEnd, numberLink, text, time } from '../parts/show/cells.tsx';
 import { choice, option, words, yesOrNo } from '../parts/form/fields.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { showAmount } from '../parts/show/money.ts';
 import { nameOf } from '../parts/show/states.tsx';
 import { destinations, refundStates } from '../parts/show/trade-states.ts';
-import { meaningOf } from './verdicts.ts';
+import { explained, handled } from './handled.ts';
 
 const t = texts({
   'zh-CN': { about: (amount: string, user: string, to: string) => `向 ${user} 退款 ${amount}（${to}）` },
@@ -73,7 +62,7 @@ export default resource('GET /api/admin/refunds', {
     user: named('username', ({ id }) => `/trade/users/${id}`, 130),
     amount: money(104),
     status: badge(refundStates, 146),
-    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 114),
+    fail_reason: explained(114),
     destination: badge(destinations, 88),
     reason: text(150),
     requester: named('username', undefined, 104),
@@ -116,10 +105,7 @@ export default resource('GET /api/admin/refunds', {
     },
     {
       route: 'PUT /api/admin/refunds/{id}',
-      text: ['标记为已处理', 'Mark as handled'],
-      many: true,
-      when: ({ needs_attention }) => needs_attention,
-      body: ({ fail_reason }) => ({ needs_attention: false, fail_reason: fail_reason ?? '' }),
+      ...handled,
     },
   ],
   exportTo: 'POST /api/admin/refunds/export',

@@ -3,7 +3,7 @@ import { badge, code, money, named, text, time } from '../parts/show/cells.tsx';
 import { choice, option, words } from '../parts/form/fields.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
-import { balanceTypes } from './states.ts';
+import { balanceTypes } from '../parts/show/trade-states.ts';
 
 export default resource('GET /api/admin/user-balance-logs', {
   name: 'user-balance-logs',

@@ -18,8 +18,7 @@ import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
 import { Badge, enabled, toneOf } from '../parts/show/states.tsx';
 import { Timeline } from '../parts/show/timeline.tsx';
-import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
-import { balanceTypes } from './states.ts';
+import { balanceTypes, orderStates, paymentStates } from '../parts/show/trade-states.ts';
 
 const t = texts({
   'zh-CN': {

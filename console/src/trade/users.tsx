@@ -11,7 +11,7 @@ import {
   words,
 } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { balanceTypes } from './states.ts';
+import { balanceTypes } from '../parts/show/trade-states.ts';
 
 export default resource('GET /api/admin/users', {
   name: 'users',

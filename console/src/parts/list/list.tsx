@@ -9,6 +9,7 @@ import {
   Suspense,
   useEffect,
   useState,
+  useSyncExternalStore,
   type HTMLAttributes,
   type ReactElement,
 } from 'react';
@@ -26,7 +27,6 @@ import type { Resource } from '../resource.ts';
 import { useIsSelectable } from './actions.tsx';
 import { keyOf } from './row.tsx';
 import { Rows } from './rows.tsx';
-import { useIsNarrow } from '../show/use-is-narrow.ts';
 import { useList, useListState, type Page } from './use-list.ts';
 import { useTitle } from '../show/use-title.ts';
 
@@ -63,8 +63,14 @@ const t = texts({
 // Needed once rows are selected.
 const ManyActions = lazy(() => import('./many.tsx'));
 
-// Needed on narrow screens only.
+// Needed on screens that are too narrow for a table.
 const RowCards = lazy(() => import('./row-cards.tsx'));
+const narrow = matchMedia('(max-width: 600px)');
+
+function watchWidth(listener: () => void): () => void {
+  narrow.addEventListener('change', listener);
+  return () => narrow.removeEventListener('change', listener);
+}
 
 export function ListScreen({ resource }: { resource: Resource }) {
   const { spec } = resource;
@@ -77,7 +83,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const Above = spec.above;
   const Tiles = spec.tiles;
   const { tiled } = useSettings();
-  const isNarrow = useIsNarrow();
+  const isNarrow = useSyncExternalStore(watchWidth, () => narrow.matches);
   useTitle(read(spec.title));
   const rows = list.data?.list ?? [];
   const Shown = isNarrow && rows.length > 0 ? RowCards : Rows;

@@ -3,13 +3,13 @@ import { Button, type ButtonProps } from 'antd';
 import type { MouseEvent } from 'react';
 import { useHref, useLinkClickHandler } from 'react-router';
 
-interface Props extends Omit<ButtonProps, 'href' | 'onClick'> {
+export interface LinkButtonProps extends Omit<ButtonProps, 'href' | 'onClick'> {
   to: string;
   /** Called before the link is followed; may prevent it. */
   onPress?: (event: MouseEvent) => void;
 }
 
-export function LinkButton({ to, onPress, ...props }: Props) {
+export function LinkButton({ to, onPress, ...props }: LinkButtonProps) {
   const href = useHref(to);
   const go = useLinkClickHandler<HTMLAnchorElement>(to);
   return (

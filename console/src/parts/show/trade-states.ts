@@ -1,4 +1,4 @@
-// Display names of the states of orders, payments and refunds, and of channels.
+// Display names of the states of orders, payments and refunds, of balance changes, and of channels.
 import { states } from './states.tsx';
 
 export const orderStates = states({
@@ -26,6 +26,12 @@ export const refundStates = states({
 export const destinations = states({
   channel: ['原路退回', 'Channel', 'blue'],
   balance: ['用户余额', 'Balance', 'green'],
+});
+
+export const balanceTypes = states({
+  income: ['收入', 'Income', 'green'],
+  expense: ['支出', 'Expense', 'red'],
+  refund: ['退款', 'Refund', 'blue'],
 });
 
 export const channels = states({
