@@ -1,16 +1,15 @@
 // An import whose worker is killed or stopped, and whose Redis is emptied: each good row once, none lost (R9).
 import '../support/environment.js';
 import test from 'ava';
-import { makeUser } from '../support/factories.js';
 import {
   beyond,
   concluded,
   errorFileOf,
   expected,
   outcomeOf,
-  sheet,
   startImport,
   startImporter,
+  startSheet,
   stateOf,
 } from '../support/imports.js';
 import { emptyRedis } from '../support/redis.js';
@@ -18,12 +17,9 @@ import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest({ withWorker: false });
 
-const newUser = async (): Promise<number> => (await makeUser(service.admin)).id;
-
 test.serial('an import killed twice imports every valid row once', async (t) => {
-  const [user, orders] = [await newUser(), 20_000];
-  const file = sheet(user, orders);
-  const id = await startImport(service.admin, file.content);
+  const orders = 20_000;
+  const { user, file, id } = await startSheet(service.admin, orders);
   let position = 0;
   for (let death = 0; death < 2; death++) {
     const worker = await startImporter();
@@ -55,9 +51,8 @@ test.serial('a stopped worker hands its import to the next one', async (t) => {
   // Far longer than the test waits: only a job that was given back is taken so soon. The file outlasts
   // half of SHUTDOWN_SECONDS, which the batch at hand has to end.
   const patient = { JOB_LOCK_SECONDS: '60', SWEEP_AGE_SECONDS: '600', SHUTDOWN_SECONDS: '2' };
-  const [user, orders] = [await newUser(), 100_000];
-  const file = sheet(user, orders);
-  const id = await startImport(service.admin, file.content);
+  const orders = 100_000;
+  const { user, file, id } = await startSheet(service.admin, orders);
   const first = await startImporter(patient);
   await beyond(id, 0);
   t.is(await first.stop(), 0);

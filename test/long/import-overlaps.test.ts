@@ -11,9 +11,8 @@ import {
   errorFileOf,
   expected,
   outcomeOf,
-  sheet,
-  startImport,
   startImporter,
+  startSheet,
 } from '../support/imports.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { emptyRedis } from '../support/redis.js';
@@ -22,12 +21,9 @@ import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 
-const newUser = async (): Promise<number> => (await makeUser(service.admin)).id;
-
 test.serial('a run frozen past its lock imports nothing twice', async (t) => {
-  const [user, orders] = [await newUser(), 20_000];
-  const file = sheet(user, orders);
-  const id = await startImport(service.admin, file.content);
+  const orders = 20_000;
+  const { user, file, id } = await startSheet(service.admin, orders);
   const first = await startImporter();
   await beyond(id, 0);
   first.child.kill('SIGSTOP');
@@ -43,9 +39,8 @@ test.serial('a run frozen past its lock imports nothing twice', async (t) => {
 });
 
 test.serial('two workers with one import share it without duplicates', async (t) => {
-  const [user, orders] = [await newUser(), 10_000];
-  const file = sheet(user, orders);
-  const id = await startImport(service.admin, file.content);
+  const orders = 10_000;
+  const { user, file, id } = await startSheet(service.admin, orders);
   const first = await startImporter();
   await beyond(id, 0);
   await emptyRedis();
@@ -62,7 +57,7 @@ function peakOf({ child }: TestProcess): number {
 }
 
 test.serial('a large file is never held in memory as a whole', async (t) => {
-  const user = await newUser();
+  const user = (await makeUser(service.admin)).id;
   const env = { NODE_OPTIONS: '--max-old-space-size=128' };
   const [api, worker] = [await startApi(env), await startImporter(env)];
   const row = `${user},${'长'.repeat(20_000)}\n`;

@@ -102,29 +102,6 @@ test.serial('a callback is one trace of request, job and statements', async (t) 
     if (String(value).length > 3) t.false(exported.includes(String(value)), String(value));
 });
 
-test.serial('each of several callbacks settled together links to the job', async (t) => {
-  const method = await makeMethod(admin);
-  const ids = Array.from({ length: 12 }, (_, index) => `callback-together-${index}`);
-  const payments = await Promise.all(ids.map(() => makePayment(admin, method.id)));
-  await Promise.all(
-    ids.map((id, index) =>
-      admin.post('//api/payment/notify/mock', mockCallback(payments[index] as never), { 'X-Trace-Id': id }),
-    ),
-  );
-  const requests = await Promise.all(ids.map((id) => find(hasTrace(id))));
-  const runs = () =>
-    collector.spans.filter(({ kind, attributes }) => {
-      return kind === kinds.consumer && attributes['back_office.job'] === 'settle-payment';
-    });
-  const isReached = ({ traceId }: TakenSpan): boolean =>
-    runs().some((run) => [run, ...run.links].some((one) => one.traceId === traceId));
-  await until(() => requests.every(isReached));
-  t.is(new Set(requests.map(({ traceId }) => traceId)).size, ids.length);
-  t.true(requests.every(({ parentSpanId }) => !parentSpanId));
-  const linked = runs().flatMap(({ links }) => links);
-  t.true(linked.every(({ spanId }) => requests.some((request) => request.spanId === spanId)));
-});
-
 test.serial('an export is one trace without its content', async (t) => {
   const user = await makeUser(admin, { nickname: 'Mx Unspoken' });
   await makeOrder(admin, '12.34', { user_id: user.id, remark: 'a remark that stays here' });

@@ -2,6 +2,7 @@
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
 import { readCsv } from './exports.js';
+import { makeUser } from './factories.js';
 import { startWorkerProcess, type TestProcess } from './processes.js';
 import { until } from './until.js';
 
@@ -31,6 +32,13 @@ export async function startImport(
   const answer = await caller.upload('/orders/import', content, { filename: 'orders.csv', fields });
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.data.import_id as number;
+}
+
+/** Starts the import of a sheet of a user of its own. */
+export async function startSheet(caller: Client, orders: number) {
+  const user = (await makeUser(caller)).id;
+  const file = sheet(user, orders);
+  return { user, file, id: await startImport(caller, file.content) };
 }
 
 /** The error file of an import, as it came and as rows of cells, the head first. Cells without a column may follow. */

@@ -24,14 +24,12 @@ interface SentSpan {
   endTimeUnixNano: string;
   attributes: Attributes;
   events?: unknown[];
-  links?: { traceId: string; spanId: string }[];
   status: { code?: number; message?: string };
 }
 
-export interface TakenSpan extends Omit<SentSpan, 'attributes' | 'links'> {
+export interface TakenSpan extends Omit<SentSpan, 'attributes'> {
   attributes: Record<string, unknown>;
   resource: Record<string, unknown>;
-  links: { traceId: string; spanId: string }[];
 }
 
 /** Kinds as OTLP numbers them. */
@@ -71,7 +69,6 @@ export class SpanCollector {
           ...span,
           attributes: plain(span.attributes),
           resource: plain(resource.attributes),
-          links: span.links ?? [],
         });
     if (!isSilent) {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
