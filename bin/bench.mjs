@@ -5,8 +5,9 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { atEnd, command, refuseWhenEnding } from './lifetime.mjs';
+import { ensureNeeds } from './needs.mjs';
 import { prepare } from './prepare.mjs';
-import { run, sendToGroup } from './process.mjs';
+import { sendToGroup } from './process.mjs';
 import { Failure, root } from './step.mjs';
 
 command(async () => {
@@ -15,7 +16,7 @@ command(async () => {
     throw new Failure(`There is no benchmark "${name}"; docs/measurements.md names them`);
   // Durable means the real disk: a commit that only reaches memory would flatter every figure.
   const services = await prepare({ durable: true });
-  if (name === 'hostile') await run(process.execPath, [path.join(root, 'bin/needs.mjs'), 'nginx']);
+  if (name === 'hostile') await ensureNeeds(['nginx']);
   const storage = path.join(services.home, 'storage');
   const env = { LOG_LEVEL: 'warn', STORAGE_ROOT: storage, ...process.env, ...services.env };
   refuseWhenEnding();

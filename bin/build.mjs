@@ -1,10 +1,12 @@
 // build/: compiled only when a source has changed; output of deleted sources is removed.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { atEnd } from './lifetime.mjs';
 import { withLock } from './lock.mjs';
-import { run } from './process.mjs';
+import { run, sendToGroup } from './process.mjs';
 import { root } from './step.mjs';
 
 const SOURCES = ['config', 'src', 'test', 'bench'];
@@ -31,6 +33,13 @@ export function ensureBuild() {
     writeFileSync(MARKER, fingerprint);
     return `built from ${sources.length} sources`;
   });
+}
+
+/** Compiles at every change until the end of the command. @param {'inherit' | number} output where it says what is wrong */
+export function compileOnChange(output) {
+  const args = [COMPILER, '-p', '.', '--watch', '--preserveWatchOutput'];
+  const { pid } = spawn(process.execPath, args, { detached: true, stdio: ['ignore', output, output] });
+  atEnd(() => sendToGroup(pid, 'SIGKILL')); // the compiler proper is its child, and ignores SIGTERM
 }
 
 /**

@@ -21,7 +21,7 @@ const stages = [
     { types: `node ${COMPILER} -p . && node ${COMPILER} -p bin && node bin/console.mjs --contract` },
     {
       format: 'prettier --check . --cache --cache-strategy content --cache-location build/.prettier',
-      imports: 'node bin/check-imports.mjs',
+      imports: 'depcruise config src console/src',
     },
   ],
   [

@@ -1,10 +1,9 @@
 // build/console/: the web console, built only when its sources or the API's contract have changed.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 import { ensureBuild, filesIn, hashOf } from './build.mjs';
-import { atEnd, command } from './lifetime.mjs';
+import { atEnd, command, isMain } from './lifetime.mjs';
 import { createLocalHome } from './local-home.mjs';
 import { withLock } from './lock.mjs';
 import { run } from './process.mjs';
@@ -80,4 +79,4 @@ async function describeContract() {
   return `contract written to ${GENERATED}`;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) command(main);
+if (isMain(import.meta)) command(main);

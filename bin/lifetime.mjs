@@ -1,4 +1,6 @@
 // Clean-up at the end of a command, in reverse order, however it ends.
+import { pathToFileURL } from 'node:url';
+
 import { complain, Failure } from './step.mjs';
 
 const PARENT_CHECK_MS = 200;
@@ -42,6 +44,9 @@ export function end(exitCode) {
   ending ??= undoEverything(exitCode);
   return ending;
 }
+
+/** Whether that module is the command itself, not a part of another one. @param {{ url: string }} meta */
+export const isMain = ({ url }) => url === pathToFileURL(process.argv[1] ?? '').href;
 
 /**
  * Runs a command from its first line to its exit code.

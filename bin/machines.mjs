@@ -6,16 +6,15 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { canInstall, install } from './apt.mjs';
 import { unpack } from './debian-suite.mjs';
 import { command } from './lifetime.mjs';
-import { findProgram } from './process.mjs';
+import { ensureNeeds } from './needs.mjs';
 import { Failure, root, say, seconds } from './step.mjs';
 
 /**
  * @typedef {object} Row
  * @property {string[][]} runs the test files of each run; a folder means all of its files
- * @property {Record<string, string>} [needs] programs besides those of `npm test`, each with its Debian package
+ * @property {string[]} [needs] programs besides those of `npm test`, as bin/needs.mjs takes them
  * @property {import('./debian-suite.mjs').Outside} [servers] of another Debian suite, in the place of MariaDB and Redis
  */
 
@@ -24,22 +23,12 @@ const rows = {
   sentinel: { runs: [['test/machines/sentinel.test.ts']] },
   galera: {
     runs: [['test/machines/galera.test.ts']],
-    needs: {
-      haproxy: 'haproxy',
-      mariadb: 'mariadb-client',
-      'mariadb-backup': 'mariadb-backup',
-      socat: 'socat',
-    },
+    needs: ['haproxy', 'mariadb:mariadb-client', 'mariadb-backup', 'socat'],
   },
-  haproxy: { runs: [['test/machines/haproxy.test.ts']], needs: { haproxy: 'haproxy' } },
+  haproxy: { runs: [['test/machines/haproxy.test.ts']], needs: ['haproxy'] },
   s3: {
     runs: [['test/machines/s3-attachments.test.ts', 'test/machines/s3-chunk-uploads.test.ts']],
-    needs: {
-      'swift-proxy-server': 'swift-proxy',
-      'swift-account-server': 'swift-account',
-      'swift-container-server': 'swift-container',
-      'swift-object-server': 'swift-object',
-    },
+    needs: ['proxy', 'account', 'container', 'object'].map((name) => `swift-${name}-server:swift-${name}`),
   },
   mysql: {
     runs: [
@@ -70,7 +59,7 @@ async function main() {
   const unknown = names.filter((name) => !(name in rows));
   if (unknown.length > 0)
     throw new Failure(`no row ${unknown.join(', ')}; there are ${Object.keys(rows).join(', ')} and quick`);
-  await installMissing(names.map((name) => rows[name]?.needs ?? {}));
+  await ensureNeeds(names.flatMap((name) => rows[name]?.needs ?? []));
   /** @type {string[]} */
   const results = [];
   for (const name of names) {
@@ -80,17 +69,6 @@ async function main() {
   }
   say(`\n${results.join('\n')}`);
   return results.some((result) => result.includes('FAILED')) ? 1 : 0;
-}
-
-/** @param {Record<string, string>[]} needs */
-async function installMissing(needs) {
-  const missing = needs
-    .flatMap((one) => Object.entries(one))
-    .filter(([program]) => !findProgram(program))
-    .map(([, name]) => name);
-  if (missing.length === 0) return;
-  if (!canInstall()) throw new Failure(`Missing: ${missing.join(' and ')}`);
-  await install([...new Set(missing)]);
 }
 
 /** @param {Row} row */

@@ -1,20 +1,25 @@
-// `node bin/needs.mjs nginx systemd-analyze:systemd`: programs that a suite needs, each Debian's package of the same name or of the one
-// behind the colon; installed when missing.
-import { canInstall, install } from './apt.mjs';
-import { command } from './lifetime.mjs';
-import { findProgram } from './process.mjs';
-import { Failure } from './step.mjs';
+// `node bin/needs.mjs nginx systemd-analyze:systemd`: programs that a suite needs, each Debian's package of the same
+// name or of the one behind the colon; installed when missing. A path is a file that the suite can do without.
+import { existsSync } from 'node:fs';
 
-command(async () => {
-  const missing = process.argv.slice(2).flatMap((need) => {
-    const [program = '', wanted = program] = need.split(':');
-    return findProgram(program) ? [] : [wanted];
+import { canInstall, installMissing } from './apt.mjs';
+import { command, isMain } from './lifetime.mjs';
+import { findProgram } from './process.mjs';
+
+/** Installs what is missing of these needs. @param {string[]} needs */
+export async function ensureNeeds(needs) {
+  const missing = needs.flatMap((need) => {
+    const [name = '', wanted = name] = need.split(':');
+    const isFile = name.startsWith('/');
+    const isThere = isFile ? existsSync(name) || !canInstall() : findProgram(name) !== undefined;
+    return isThere ? [] : [wanted];
   });
-  if (missing.length === 0) return 0;
-  if (!canInstall())
-    throw new Failure(
-      `Missing: ${missing.join(', ')}. Packages can only be installed as root on Debian or Ubuntu: sudo apt-get install ${missing.join(' ')}`,
-    );
-  await install(missing);
+  await installMissing([...new Set(missing)]);
+}
+
+async function main() {
+  await ensureNeeds(process.argv.slice(2));
   return 0;
-});
+}
+
+if (isMain(import.meta)) command(main);

@@ -6,11 +6,10 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { COMPILER, ensureBuild } from './build.mjs';
+import { compileOnChange, ensureBuild } from './build.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
-import { atEnd, command, end } from './lifetime.mjs';
+import { command, end, isMain } from './lifetime.mjs';
 import { createLocalHome } from './local-home.mjs';
-import { sendToGroup } from './process.mjs';
 import { ensureServers, loadSettings, provide } from './services.mjs';
 import { refuseProduction } from './settings.mjs';
 import { Failure, root, step } from './step.mjs';
@@ -92,12 +91,8 @@ function databaseParts() {
 async function keep() {
   process.on('disconnect', () => void end(0));
   const { env } = await prepareTests();
-  if (process.argv.includes(WATCH)) {
-    const args = [COMPILER, '-p', '.', WATCH, '--preserveWatchOutput'];
-    const { pid } = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 2, 2] });
-    atEnd(() => sendToGroup(pid, 'SIGKILL')); // the compiler proper is its child, and ignores SIGTERM
-  }
+  if (process.argv.includes(WATCH)) compileOnChange(2);
   process.send?.(env);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) command(keep, { endsBySignal: true });
+if (isMain(import.meta)) command(keep, { endsBySignal: true });

@@ -4,12 +4,11 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 
-import { canInstall, install } from './apt.mjs';
+import { installMissing } from './apt.mjs';
 import { stopLeftover } from './daemon.mjs';
 import { findDatabase, startDatabase } from './database.mjs';
-import { command } from './lifetime.mjs';
+import { command, isMain } from './lifetime.mjs';
 import { createLocalHome, keptPasswords, newPasswords } from './local-home.mjs';
 import { holderOf } from './lock.mjs';
 import { findRedis, startRedis } from './redis.mjs';
@@ -33,12 +32,10 @@ export async function ensureServers() {
     'mariadb-server': isDatabaseConfigured() || findDatabase(),
     'redis-server': isRedisConfigured() || findRedis(),
   }).flatMap(([name, isThere]) => (isThere ? [] : [name]));
-  if (missing.length === 0) return;
-  if (canInstall()) return install(missing);
-  throw new Failure(`Missing: ${missing.join(' and ')}.
-  Neither configured (DB_HOST, REDIS_URL, REDIS_SENTINELS) nor installed, and packages can only be installed as root on Debian or Ubuntu.
-  Either start them in containers, as docs/operations.md says ("Containers"),
-  or install them: sudo apt-get install ${missing.join(' ')}`);
+  await installMissing(
+    missing,
+    'Name servers (DB_HOST, REDIS_URL, REDIS_SENTINELS), or start them in containers (docs/operations.md, "Containers").\n  ',
+  );
 }
 
 /**
@@ -144,4 +141,4 @@ async function main() {
   setInterval(() => {}, 1 << 30); // stays until a signal arrives
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) command(main, { endsBySignal: true });
+if (isMain(import.meta)) command(main, { endsBySignal: true });

@@ -1,10 +1,9 @@
 // `npm start`: dependencies, build, MariaDB and Redis, then api and worker until Ctrl-C.
 // `npm run dev` (--dev) also compiles on every change, and Node.js restarts what has changed.
-import { spawn } from 'node:child_process';
 import path from 'node:path';
 
 import { chooseAddress, waitUntilReady } from './address.mjs';
-import { COMPILER, ensureBuild } from './build.mjs';
+import { compileOnChange, ensureBuild } from './build.mjs';
 import { ensureConsole, serveConsole } from './console.mjs';
 import { launch, stopDaemon, stopLeftover } from './daemon.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
@@ -57,7 +56,7 @@ async function main() {
   isReady = true;
   greet(url, await hasDocumentation(url));
   if (isDevelopment) {
-    compileOnChange();
+    compileOnChange('inherit');
     await serveConsole(url);
   }
 }
@@ -95,12 +94,6 @@ function start(name, env) {
 function giveUp(reason) {
   complain(new Failure(reason));
   void end(1);
-}
-
-function compileOnChange() {
-  const args = [COMPILER, '-p', '.', '--watch', '--preserveWatchOutput'];
-  const compiler = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
-  atEnd(() => sendToGroup(compiler.pid, 'SIGKILL')); // the compiler proper is its child, and ignores SIGTERM
 }
 
 async function alreadyRunning() {
