@@ -6,18 +6,27 @@ import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest({ withWorker: false });
 
+const pngOf = ({ captcha_image }: { captcha_image: string }): Buffer =>
+  Buffer.from(captcha_image.replace('data:image/png;base64,', ''), 'base64');
+
 async function shown() {
-  const { captcha_id, captcha_image } = (await service.anonymous.get('/login/captcha')).data;
-  const png = Buffer.from(captcha_image.replace('data:image/png;base64,', ''), 'base64');
-  return { id: captcha_id, png, answer: (await redis.get(key('captcha', captcha_id))) as string };
+  const { data } = await service.anonymous.get('/login/captcha');
+  return { png: pngOf(data), answer: (await redis.get(key('captcha', data.captcha_id))) as string };
 }
 
-test.serial('a captcha is a picture, and its text is nowhere in what is sent', async (t) => {
-  const { id, png, answer } = await shown();
-  t.is(png.toString('latin1', 1, 4), 'PNG');
-  t.true(png.length > 2000, `an empty picture takes few bytes, this one ${png.length}`);
-  t.regex(answer, /^[a-z0-9]{5}$/);
-  for (const sent of [id, png.toString('latin1')]) t.false(sent.toLowerCase().includes(answer));
+test.serial('a captcha is a picture whose text is nowhere in what is sent, and expires', async (t) => {
+  const { data } = await service.anonymous.get('/login/captcha');
+  t.deepEqual([data.required, data.expires_in], [false, 120]);
+  t.true(Buffer.from(data.captcha_id, 'base64url').length >= 16);
+  const name = key('captcha', data.captcha_id);
+  const answer = (await redis.get(name)) as string;
+  t.regex(answer, /^[2-9a-hj-np-z]{5}$/);
+  const seconds = await redis.ttl(name);
+  t.true(seconds > 110 && seconds <= 120);
+  const bytes = pngOf(data).toString('latin1');
+  t.true(bytes.startsWith('\x89PNG'));
+  t.true(bytes.length > 2000, `an empty picture takes few bytes, this one ${bytes.length}`);
+  for (const sent of [data.captcha_id, bytes]) t.false(sent.toLowerCase().includes(answer));
 });
 
 test.serial('a captcha is large enough to read', async (t) => {

@@ -197,21 +197,6 @@ test('an invalid body is refused first', async (t) => {
   t.is((await anonymous.post('/login', { username: 'a'.repeat(101), password: 'admin123' })).status, 422);
 });
 
-test('a captcha is a picture of five characters with an expiry', async (t) => {
-  const { data } = await service.anonymous.get('/login/captcha');
-  t.deepEqual([data.required, data.expires_in], [false, 120]);
-  t.true(
-    Buffer.from(data.captcha_image.replace('data:image/png;base64,', ''), 'base64')
-      .toString('latin1')
-      .startsWith('\x89PNG'),
-  );
-  t.true(Buffer.from(data.captcha_id, 'base64url').length >= 16);
-  const name = key('captcha', data.captcha_id);
-  t.regex((await redis.get(name)) as string, /^[2-9a-hj-np-z]{5}$/);
-  const seconds = await redis.ttl(name);
-  t.true(seconds > 110 && seconds <= 120);
-});
-
 test('a captcha is required after two failures of a name from one address', async (t) => {
   const account = await suspected();
   const asked = await service.anonymous.get(`/login/captcha?check=1&username=${account.username}`);

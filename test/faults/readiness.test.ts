@@ -62,6 +62,8 @@ for (const how of ['refuse', 'drop'] as const) {
     await says(withoutRedis);
     t.deepEqual(await readiness(), [...withoutRedis]);
     t.deepEqual(await readiness('?strict=1'), [...noCache]);
+    t.is((await caller.get('//readyz?strict=1')).errorCode, 'cache_unavailable');
+    t.is((await caller.get('//healthz')).status, 200);
     redis.pass();
     await says(ready);
     t.deepEqual(await readiness('?strict=1'), [...ready]);

@@ -1,8 +1,7 @@
 // Lists of orders and payments: their filters, and totals that are exact on every process right after a write.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/database/db.js';
-import { expireOrder } from '../../src/models/trade/order.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import {
   makeMethod,
@@ -83,47 +82,6 @@ test('an invalid filter is refused', async (t) => {
   for (const query of ['time_field=updated_at', 'status=settled', 'order_by=third_party_no:asc']) {
     t.is((await service.admin.get(`/payments?${query}`)).status, 422, query);
   }
-});
-
-test.serial('each kind of write updates the totals of both processes at once', async (t) => {
-  const [one, other] = callers as [Client, Client];
-  const user_id = (await makeUser(one)).id;
-  const { id: payment_method_id } = await makeMethod(one);
-  const shown = async () => {
-    const states = ['pending', 'paid', 'cancelled'];
-    const paths = ['orders', 'payments'].flatMap((list) =>
-      states.map((state) => `/${list}?user_id=${user_id}&status=${state}`),
-    );
-    const [here, there] = await Promise.all(
-      callers.map((caller) => Promise.all(paths.map(async (path) => (await caller.get(path)).data.total))),
-    );
-    t.deepEqual(here, there);
-    return here?.join(' ');
-  };
-  t.is(await shown(), '0 0 0 0 0 0');
-  const orders: MadeOrder[] = [];
-  for (let count = 1; count <= 4; count++) {
-    orders.push(await makeOrder(other, '1', { user_id }));
-    t.is(await shown(), `${count} 0 0 ${count - 1} 0 0`);
-    await one.post('/payments', { order_no: orders.at(-1)?.order_no, payment_method_id });
-    t.is(await shown(), `${count} 0 0 ${count} 0 0`);
-  }
-  const [cancelled, deleted, paid, expired] = orders.map(({ order_no }) => order_no) as [
-    string,
-    string,
-    string,
-    string,
-  ];
-  await one.put(`/orders/${cancelled}`, { status: 'cancelled' });
-  t.is(await shown(), '3 0 1 3 0 1');
-  await other.delete(`/orders/${deleted}`);
-  t.is(await shown(), '2 0 1 2 0 2');
-  const payment = (await one.get(`/payments?order_no=${paid}`)).data.list[0];
-  await one.post('//api/payment/notify/mock', mockCallback(payment));
-  t.is(await shown(), '1 1 1 1 1 2');
-  await change('UPDATE orders SET expire_at = NOW(3) WHERE order_no = ?', [expired]);
-  t.is(await expireOrder(expired), 'cancelled');
-  t.is(await shown(), '0 1 2 0 1 3');
 });
 
 test('the totals after a write are exact on every process', async (t) => {

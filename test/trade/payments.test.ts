@@ -13,7 +13,6 @@ import {
   somePaymentNumber,
   unique,
 } from '../support/factories.js';
-import { alipayConfig } from '../support/merchant.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
@@ -176,18 +175,6 @@ test('querying a mock payment returns its state', async (t) => {
   await change(`UPDATE payments SET status = 'failed' WHERE payment_no = ?`, [revoked.payment_no]);
   t.is((await state(closed.payment_no)).trade_state, 'CLOSED');
   t.is((await state(revoked.payment_no)).trade_state, 'REVOKED');
-});
-
-test('querying an alipay payment is not implemented', async (t) => {
-  const { admin } = service;
-  const alipay = await admin.post('/payment-methods', {
-    type: 'alipay',
-    config: alipayConfig,
-  });
-  const order = await makeOrder(admin);
-  const made = await create({ order_no: order.order_no, payment_method_id: alipay.data.id });
-  const answer = await admin.post(`/payments/${made.data.payment_no}/query`);
-  t.deepEqual([answer.status, answer.code, answer.errorCode], [501, 501, 'payment_gateway_not_implemented']);
 });
 
 test('unknown payments are not found', async (t) => {

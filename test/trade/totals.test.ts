@@ -92,6 +92,8 @@ test('every change updates the totals of both processes at once', async (t) => {
   const notify = (paid: MadePayment, more: object) =>
     other.post('//api/payment/notify/mock', { ...mockCallback(paid), ...more });
   const changes: [string, () => Promise<unknown>][] = [
+    ['placed', async () => orders.push((await makeOrder(other, '3.00', { user_id })).order_no)],
+    ['a payment made', () => payment(orders.at(-1) as string)],
     ['paid, the other payment cancelled', () => notify(p0, transaction())],
     ['late money on the cancelled payment', () => notify(second, transaction())],
     ['paid a second time', () => notify(p0, transaction())],
