@@ -7,7 +7,6 @@ import { run } from './process.mjs';
 import { Failure, note, root } from './step.mjs';
 
 const MIN_NODE = /** @type {const} */ ([20, 19]);
-const PROGRESS_MS = 3000;
 
 /** @typedef {{ version?: string, integrity?: string, optional?: boolean, devOptional?: boolean }} Entry */
 
@@ -23,19 +22,8 @@ export async function ensureDependencies() {
   if (areDependenciesCurrent()) return 'dependencies are current';
   return withLock('install', async () => {
     if (areDependenciesCurrent()) return 'dependencies are current';
-    const names = Object.keys(packagesOf('package-lock.json') ?? {}).filter(Boolean);
-    note(`installing ${names.length} packages with npm ci`);
-    let shown = names.length;
-    const progress = setInterval(() => {
-      const count = names.filter(isThere).length;
-      if (count !== shown) note(`${count} of ${names.length} packages`);
-      shown = count;
-    }, PROGRESS_MS);
-    try {
-      await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { cwd: root });
-    } finally {
-      clearInterval(progress);
-    }
+    note('installing packages with npm ci, which takes a minute or two');
+    await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { cwd: root });
     return 'dependencies installed';
   });
 }
