@@ -8,17 +8,17 @@ import { Resvg } from '@resvg/resvg-js';
  * Characters that stay distinct when turned, crossed and cut: no 0 O Q, 1 I l i J, 2 Z, 5 S, 6 b G, 8 B, 9 g q,
  * c, U V u v, h n, r t y k.
  */
-export const captchaCharacters = '34679ADEFHKMNPRTWXYade';
+const characters = '34679ADEFHKMNPRTWXYade';
 
 const fontFile = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf');
 
-export const [width, height] = [240, 80];
+const [width, height] = [240, 80];
 const [length, step] = [5, 38];
 const ground = '#f4f4f4';
 
 /** Draws a new captcha. @returns its text in lower case, and a PNG */
 export function drawCaptcha(): { text: string; png: Buffer } {
-  const letters = times(length, () => captchaCharacters.charAt(randomInt(captchaCharacters.length)));
+  const letters = times(length, () => characters.charAt(randomInt(characters.length)));
   const ink = `hsl(${randomInt(360)},${randomInt(45, 91)}%,${randomInt(18, 33)}%)`;
   const left = within(24, 30);
   const parts = [
@@ -33,7 +33,7 @@ export function drawCaptcha(): { text: string; png: Buffer } {
  * Renders parts of an SVG on the background. Not in the renderer's own thread: its pending tasks crash a worker thread
  * that exits.
  */
-export function render(parts: readonly string[]): Buffer {
+function render(parts: readonly string[]): Buffer {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="DejaVu Sans"
     font-weight="bold" text-anchor="middle"><rect width="100%" height="100%" fill="${ground}"/>${parts.join('')}</svg>`;
   return new Resvg(svg, { font: { fontFiles: [fontFile], loadSystemFonts: false } }).render().asPng();

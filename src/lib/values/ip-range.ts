@@ -39,19 +39,12 @@ export function ipBytes(number: bigint): Buffer {
   return Buffer.from(number.toString(16).padStart(32, '0'), 'hex');
 }
 
-/** A set of ranges. */
-export class IpSet {
-  readonly #ranges: readonly Pick<IpRange, 'first' | 'last'>[];
+/** The two ends of a range. */
+export type Ends = Pick<IpRange, 'first' | 'last'>;
 
-  constructor(ranges: readonly Pick<IpRange, 'first' | 'last'>[]) {
-    this.#ranges = ranges;
-  }
-
-  // 0.1 ms for 10,000 ranges.
-  has(ip: bigint): boolean {
-    return this.#ranges.some(({ first, last }) => first <= ip && ip <= last);
-  }
-}
+/** Whether one of the ranges has the address: 0.1 ms for 10,000. */
+export const isWithin = (ip: bigint, ranges: readonly Ends[]): boolean =>
+  ranges.some(({ first, last }) => first <= ip && ip <= last);
 
 function parseBlock(text: string): IpRange | undefined {
   const [address = '', length = '', ...rest] = text.split('/');

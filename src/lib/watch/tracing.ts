@@ -5,7 +5,6 @@ import {
   SpanStatusCode,
   trace,
   type Attributes,
-  type Link,
   type Span,
   type SpanContext,
   type SpanKind,
@@ -37,7 +36,6 @@ export interface SpanOptions {
   /** The parent span, here or in another process; without one it starts a trace. */
   parent?: Span | SpanContext;
   attributes?: Attributes;
-  links?: Link[];
 }
 
 /** Starts a span, which must be ended; undefined when tracing is off. */

@@ -1,7 +1,14 @@
 // blacklists: addresses that are refused before any other check.
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/values/ip-range.js';
+import {
+  ipBytes,
+  ipNumber,
+  isWithin,
+  parseRange,
+  type Ends,
+  type IpRange,
+} from '../../lib/values/ip-range.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';
@@ -67,7 +74,7 @@ export function deleteBlacklists(ids: readonly number[]): Promise<number> {
   return changing(['blacklist'], (t) => Blacklist.destroy({ where: { id: ids }, transaction: t }));
 }
 
-let ranges: { version: number; set: Promise<IpSet> } | undefined;
+let known: { version: number; ranges: Promise<Ends[]> } | undefined;
 
 /**
  * Whether an address is refused, by the current list on every process.
@@ -77,25 +84,25 @@ let ranges: { version: number; set: Promise<IpSet> } | undefined;
 export async function isBlocked(ip: string, { blacklist: version }: Versions): Promise<boolean> {
   const number = ipNumber(ip);
   if (number === undefined) return false;
-  if (ranges?.version !== version) ranges = { version, set: readSet() };
-  const { set } = ranges;
-  set.catch(() => {
-    if (ranges?.set === set) ranges = undefined;
+  if (known?.version !== version) known = { version, ranges: readRanges() };
+  const { ranges } = known;
+  ranges.catch(() => {
+    if (known?.ranges === ranges) known = undefined;
   });
-  return (await set).has(number);
+  return isWithin(number, await ranges);
 }
 
 /** Every enabled entry. */
-async function readSet(): Promise<IpSet> {
+async function readRanges(): Promise<Ends[]> {
   const rows = await Blacklist.findAll({ attributes: ['first_ip', 'last_ip'], where: { status: 1 } });
   const number = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex')}`);
-  return new IpSet(rows.map(({ first_ip, last_ip }) => ({ first: number(first_ip), last: number(last_ip) })));
+  return rows.map(({ first_ip, last_ip }) => ({ first: number(first_ip), last: number(last_ip) }));
 }
 
 function readRange(ip: string, status: number | undefined, callerIp: string): IpRange {
   const range = parseRange(ip) ?? fail('blacklist_ip_invalid', { field: 'ip' });
   const caller = ipNumber(callerIp);
-  const coversCaller = caller !== undefined && range.first <= caller && caller <= range.last;
+  const coversCaller = caller !== undefined && isWithin(caller, [range]);
   if (coversCaller && status !== 0) fail('blacklist_covers_self', { field: 'ip' });
   return range;
 }
