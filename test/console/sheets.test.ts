@@ -76,6 +76,21 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   await follow(page, '/console/exports/exports');
   await page.locator('[data-resource=exports] .tag', { hasText: 'Done' }).first().waitFor();
   await page.locator('[data-resource=exports]').getByText('Status: Pending').first().waitFor();
+  // Its notification stays until somebody closes it.
+  await page.locator('.ant-notification-notice-close').click();
+  await page.getByText('Export is ready').waitFor({ state: 'detached' });
+
+  const { id: userId } = await makeUser(own.service.admin);
+  await follow(page, `/console/trade/payments?user_id=${userId}&needs_attention=false`);
+  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'Export CSV' }).click();
+  await page.getByText('Export is ready').waitFor();
+  const { filter } = await selectRow<{ filter: string }>(
+    'SELECT filter FROM exports ORDER BY id DESC LIMIT 1',
+  );
+  t.like(JSON.parse(filter), { user_id: userId, needs_attention: false });
+  await page.locator('.ant-notification-notice-close').click();
 });
 
 const chunkCalls = (page: Page): { sent: number } => {

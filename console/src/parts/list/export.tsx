@@ -8,6 +8,7 @@ import { texts } from '../../contract/texts.ts';
 import { failureOf } from '../show/problem.tsx';
 import { saveFile } from '../show/save-file.ts';
 import { useMay } from '../show/profile.ts';
+import type { AnyRow } from '../resource.ts';
 
 const t = texts({
   'zh-CN': { export: '导出', exporting: '正在导出', done: '导出完成', failed: '导出失败', save: '下载文件' },
@@ -22,13 +23,7 @@ const t = texts({
 
 const pollMs = 700;
 
-export function ExportButton({
-  route,
-  filters,
-}: {
-  route: Route;
-  filters: Readonly<Record<string, string>>;
-}) {
+export function ExportButton({ route, filters }: { route: Route; filters: AnyRow }) {
   const [id, setId] = useState<number>();
   const { modal } = App.useApp();
   const client = useQueryClient();

@@ -22,7 +22,7 @@ import { LinkButton } from '../show/link-button.tsx';
 import { showAmount, showCount } from '../show/money.ts';
 import { useMay } from '../show/profile.ts';
 import { labelOf, type Resource } from '../resource.ts';
-import { useHiddenColumns, type Page } from './use-list.ts';
+import { filterValues, useHiddenColumns, type Page } from './use-list.ts';
 import { Views } from './views.tsx';
 
 const t = texts({
@@ -84,7 +84,7 @@ export function ListHead({ resource, data, state, onReload, children }: HeadProp
         <Views resource={resource} />
         <Columns resource={resource} />
         {spec.exportTo && may(spec.exportTo) && (
-          <ExportButton route={spec.exportTo} filters={state.filters} />
+          <ExportButton route={spec.exportTo} filters={filterValues(resource, state)} />
         )}
         {Extra && <Extra />}
         {spec.create && may(spec.create.route) && (

@@ -72,6 +72,12 @@ export function queryOf({ page, order, filters }: ListState, pageSize: number): 
   };
 }
 
+/** The filters as a body takes them: numbers and booleans instead of the texts of an address. */
+export const filterValues = ({ spec }: Resource, { filters }: ListState): AnyRow =>
+  Object.fromEntries(
+    Object.entries(filters).map(([name, text]) => [name, spec.filters[name]?.parse?.(text) ?? text]),
+  );
+
 export function useList({ list, spec }: Resource, state: ListState, isWanted: boolean) {
   const { pageSize } = useSettings();
   const query = queryOf(state, pageSize);
