@@ -157,6 +157,10 @@ journey('a payment is refunded in parts from its page', async (t, page) => {
   await dialog.getByLabel('Reason').fill('One box was broken');
   await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
   await dialog.getByText('The amount is more than the 30.00 that is left to refund').first().waitFor();
+  await dialog.getByLabel('Amount').fill('');
+  await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
+  await dialog.getByText('Required').waitFor();
+  t.like(await booksOf(payment), { refund_reserved: '0.00' });
   await dialog.getByLabel('Amount').fill('5.00');
   await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
   await dialog.waitFor({ state: 'detached' });

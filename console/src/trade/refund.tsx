@@ -43,7 +43,12 @@ export function Refund({ payment: { payment_no, refundable } }: { payment: Payme
           route="POST /api/admin/refunds"
           submit={t.refund}
           fields={{
-            amount: { ...amount(), initial: refundable, hint: above === null ? undefined : approval(above) },
+            amount: {
+              ...amount(),
+              isRequired: true,
+              initial: refundable,
+              hint: above === null ? undefined : approval(above),
+            },
             destination: { ...choice(destinations), initial: 'channel' },
             reason: words(),
           }}
