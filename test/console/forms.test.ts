@@ -12,7 +12,7 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
-import { enter, follow, nowhere } from '../support/pages.js';
+import { choose, enter, follow, nowhere } from '../support/pages.js';
 import { until } from '../support/until.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
@@ -144,6 +144,33 @@ journey(
     t.is(needs_attention, 1);
   },
 );
+
+journey('a balance is changed once both balances are confirmed', async (t, page) => {
+  const { admin } = own.service;
+  const { id, username } = await makeUser(admin);
+  await admin.post(`/users/${id}/update-balance`, { type: 'income', amount: '528.10' });
+  const balance = async () =>
+    (await selectRow<{ balance: string }>('SELECT balance FROM users WHERE id = ?', [id])).balance;
+  await follow(page, `/console/trade/users/${id}`);
+  await page.getByRole('button', { name: 'Adjust balance' }).click();
+  const form = page.locator('.ant-drawer');
+  await form.getByText(`Adjust balance · ${username} · ¥528.10`).waitFor();
+  await choose(page, form, 'Type', 'Expense');
+  await form.getByLabel('Amount').fill('500');
+  await form.getByRole('button', { name: 'Save' }).click();
+  const question = page.locator('.ant-modal-confirm');
+  const title = question.locator('.ant-modal-confirm-title');
+  await title.getByText(`Deduct ¥500.00 from ${username}: ¥528.10 → ¥28.10?`).waitFor();
+  t.is(await balance(), '528.10');
+  await question.getByRole('button', { name: 'Keep editing' }).click();
+  await question.waitFor({ state: 'detached' });
+  await choose(page, form, 'Type', 'Income');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await title.getByText(`Add ¥500.00 to ${username}: ¥528.10 → ¥1,028.10?`).waitFor();
+  await question.getByRole('button', { name: 'Add' }).click();
+  await form.waitFor({ state: 'detached' });
+  t.is(await balance(), '1028.10');
+});
 
 freshJourney(
   'the first password is asked for with its rules, and a wrong one where it stands',

@@ -5,6 +5,7 @@ import type { Both } from '../contract/texts.ts';
 import type { Cell } from './show/cells.tsx';
 import type { Profile } from './show/profile.ts';
 import type { Field } from './form/fields.tsx';
+import type { Question } from './form/form.tsx';
 
 /** Routes that return a list. */
 export type ListRoute = { [R in Route]: Row<R> extends never ? never : R }[Route] & `GET ${string}`;
@@ -55,13 +56,15 @@ interface ActionOn<R extends Route, T> {
   danger?: boolean;
   /** Confirmation before it is done. */
   sure?: Both;
-  /** What the confirmation says of the row beside its name. */
+  /** What the confirmation says of the row beside its name, and the form in its title. */
   about?: (row: T) => string;
   /** Rows it applies to. */
   when?: (row: T, profile: Profile) => boolean;
   body?: Partial<Body<R>> | ((row: T, profile: Profile) => Partial<Body<R>>);
   /** Input asked for first, in a drawer. */
   form?: FieldsOf<Body<R>>;
+  /** Asked about what was filled in, before it is sent. */
+  ask?: (row: T, input: Body<R>) => Question;
   labels?: Readonly<Record<string, Both>>;
   /** Also for several selected rows at once, each by a call of its own. */
   many?: boolean;

@@ -1,5 +1,6 @@
 // Customers and their balances.
 import { lazy } from 'react';
+import { texts } from '../contract/texts.ts';
 import { code, count, money, status, text, time } from '../parts/show/cells.tsx';
 import {
   amount,
@@ -11,7 +12,41 @@ import {
   words,
 } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
+import { fromCents, showAmount, toCents } from '../parts/show/money.ts';
 import { balanceTypes } from '../parts/show/trade-states.ts';
+
+const t = texts({
+  'zh-CN': {
+    deduct: '扣除',
+    add: '增加',
+    deductSure: (user: string, amount: string, from: string, to: string) =>
+      `从 ${user} 扣除 ${amount}：${from} → ${to}？`,
+    addSure: (user: string, amount: string, from: string, to: string) =>
+      `为 ${user} 增加 ${amount}：${from} → ${to}？`,
+  },
+  'en-US': {
+    deduct: 'Deduct',
+    add: 'Add',
+    deductSure: (user: string, amount: string, from: string, to: string) =>
+      `Deduct ${amount} from ${user}: ${from} → ${to}?`,
+    addSure: (user: string, amount: string, from: string, to: string) =>
+      `Add ${amount} to ${user}: ${from} → ${to}?`,
+  },
+});
+
+interface Account {
+  username: string;
+  balance: string;
+}
+
+/** Both balances in words, before money moves. */
+function sureOf({ username, balance }: Account, { type, amount }: { type: string; amount: string }) {
+  const danger = type === 'expense';
+  const after = toCents(balance) + (danger ? -toCents(amount) : toCents(amount));
+  const say = danger ? t.deductSure : t.addSure;
+  const title = say(username, showAmount(amount), showAmount(balance), showAmount(fromCents(after)));
+  return { title, button: danger ? t.deduct : t.add, danger };
+}
 
 export default resource('GET /api/admin/users', {
   name: 'users',
@@ -63,7 +98,9 @@ export default resource('GET /api/admin/users', {
     {
       route: 'POST /api/admin/users/{id}/update-balance',
       text: ['调整余额', 'Adjust balance'],
+      about: ({ username, balance }) => `${username} · ${showAmount(balance)}`,
       form: { type: choice(balanceTypes), amount: amount(), description: note(2) },
+      ask: sureOf,
     },
     {
       route: 'PUT /api/admin/users/{id}',

@@ -39,6 +39,14 @@ const t = texts({
   },
 });
 
+/** Asked once before the values are sent. */
+export interface Question {
+  title: string;
+  /** On the button: what is done. */
+  button: string;
+  danger?: boolean;
+}
+
 export interface FormProps {
   title: string;
   route: Route;
@@ -54,6 +62,7 @@ export interface FormProps {
   wide?: boolean;
   /** On the button; by default Save. */
   submit?: string;
+  ask?: (values: AnyRow) => Question;
   onDone: (answer: AnyRow) => void;
   onClose: () => void;
 }
@@ -69,6 +78,7 @@ export default function FormDrawer({
   fixed,
   wide,
   submit,
+  ask,
   ...done
 }: FormProps) {
   const { onDone, onClose } = done;
@@ -127,6 +137,18 @@ export default function FormDrawer({
       if (known.status === 429) setLimit(known);
       setBusy(false);
     }
+  };
+  const askAndSave = (values: AnyRow) => {
+    if (!ask) return void save(values);
+    const { title: question, button, danger } = ask(values);
+    return void modal.confirm({
+      title: question,
+      okText: button,
+      okButtonProps: { danger },
+      focusable: { autoFocusButton: danger ? 'cancel' : 'ok' },
+      cancelText: t.stay,
+      onOk: () => save(values),
+    });
   };
   // Once the controls are enabled again: a disabled one takes no focus.
   useEffect(() => {
@@ -230,7 +252,7 @@ export default function FormDrawer({
         layout="vertical"
         disabled={isBusy}
         requiredMark
-        onFinish={(values) => waitSeconds === 0 && void save(values)}
+        onFinish={(values) => waitSeconds === 0 && askAndSave(values)}
         onFinishFailed={({ errorFields: [first] }) => first && goTo(form, first.name)}
         onValuesChange={(_, values: AnyRow) => {
           setDirty(true);

@@ -4,6 +4,7 @@ import { App, Button, Flex } from 'antd';
 import { useState } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
+import type { Question } from '../form/form.tsx';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { failureOf, Trace } from '../show/problem.tsx';
 import { useMay, useProfile, type Profile } from '../show/profile.ts';
@@ -15,11 +16,12 @@ const t = texts({
 });
 
 /** An action of any resource. */
-export type AnyAction = Omit<Action<AnyRow>, 'when' | 'body' | 'form' | 'labels' | 'about'> & {
+export type AnyAction = Omit<Action<AnyRow>, 'when' | 'body' | 'form' | 'labels' | 'about' | 'ask'> & {
   about?: (row: AnyRow) => string;
   when?: (row: AnyRow, profile: Profile) => boolean;
   body?: AnyRow | ((row: AnyRow, profile: Profile) => AnyRow);
   form?: Readonly<Record<string, never>>;
+  ask?: (row: AnyRow, input: AnyRow) => Question;
   labels?: Readonly<Record<string, Both>>;
 };
 
@@ -71,12 +73,23 @@ export function useIsSelectable(resource: Resource): boolean {
   return (removeMany !== undefined && may(removeMany)) || manyOf(resource).some(({ route }) => may(route));
 }
 
+interface Asked {
+  action: AnyAction;
+  row: AnyRow;
+}
+
+/** Of the form: the action, and of which row it is. */
+const titleOf = ({ action, row }: Asked): string =>
+  action.about ? `${read(action.text)} · ${action.about(row)}` : read(action.text);
+
+const askOf = ({ action: { ask }, row }: Asked) => ask && ((input: AnyRow) => ask(row, input));
+
 /** Runs it; all queries of the resource are refetched afterwards. */
 export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: unknown) => void) {
   const client = useQueryClient();
   const profile = useProfile();
   const { message, modal } = App.useApp();
-  const [asked, setAsked] = useState<{ action: AnyAction; row: AnyRow }>();
+  const [asked, setAsked] = useState<Asked>();
   const finish = async (action: AnyAction, answer: unknown) => {
     setAsked(undefined);
     void message.success(t.done);
@@ -115,13 +128,14 @@ export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: 
   };
   const drawer = asked && (
     <FormDrawer
-      title={read(asked.action.text)}
+      title={titleOf(asked)}
       route={asked.action.route}
       fields={asked.action.form ?? {}}
       labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
       path={pathOf(resource, asked.action.route, asked.row)}
       row={asked.action.route.startsWith('PUT') ? asked.row : undefined}
       fixed={bodyOf(asked.action, asked.row, profile)}
+      ask={askOf(asked)}
       onDone={(answer) => void finish(asked.action, answer)}
       onClose={() => setAsked(undefined)}
     />
