@@ -234,13 +234,27 @@ freshJourney(
 );
 
 freshJourney('what somebody may not do is neither offered nor asked of the service', async (t, page) => {
-  const clerk = await signedInWith(own.service.admin, ['order.index', 'order.show', 'order.store']);
+  const slugs = ['order.index', 'order.show', 'order.store', 'order.export'];
+  const clerk = await signedInWith(own.service.admin, slugs);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await enter(page, { at: '/console/trade/orders', ...clerk.account });
   await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
   t.is(await page.locator('[data-filter=status]').count(), 1);
   t.is(await page.locator('[data-filter=user_id]').count(), 0);
+  const exportOrders = async () => {
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Export CSV' }).click();
+  };
+  await exportOrders();
+  await page.getByText('Export is ready').waitFor();
+  await page.getByText('You may not download exports').waitFor();
+  await page.route('**/export/status/*', (route) =>
+    route.fulfill({ status: 404, json: { code: 404, message: 'There is no such export', data: null } }),
+  );
+  await exportOrders();
+  await page.getByText('There is no such export').waitFor();
+  await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('u');
   await page.keyboard.press('?');

@@ -10,6 +10,9 @@ import type { Question } from './form/form.tsx';
 /** Routes that return a list. */
 export type ListRoute = { [R in Route]: Row<R> extends never ? never : R }[Route] & `GET ${string}`;
 
+/** Routes that write a list into a file. */
+export type ExportRoute = Extract<Route, `POST ${string}/export`>;
+
 /** Labels with one meaning everywhere. */
 export const commonLabels = {
   id: ['编号', 'ID'],
@@ -113,7 +116,7 @@ export interface Spec<
   removable?: (row: Row<L>, profile: Profile) => boolean;
   /** Takes the {ids} of selected rows. */
   removeMany?: Route;
-  exportTo?: Route;
+  exportTo?: ExportRoute;
   actions?: readonly Action<Row<L>>[];
   /** Beside the buttons of the list. */
   extra?: ComponentType;

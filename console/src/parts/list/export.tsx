@@ -8,34 +8,42 @@ import { texts } from '../../contract/texts.ts';
 import { failureOf } from '../show/problem.tsx';
 import { saveFile } from '../show/save-file.ts';
 import { useMay } from '../show/profile.ts';
-import type { AnyRow } from '../resource.ts';
+import type { AnyRow, ExportRoute } from '../resource.ts';
 
 const t = texts({
-  'zh-CN': { export: '导出', exporting: '正在导出', done: '导出完成', failed: '导出失败', save: '下载文件' },
+  'zh-CN': {
+    export: '导出',
+    exporting: '正在导出',
+    done: '导出完成',
+    failed: '导出失败',
+    save: '下载文件',
+    denied: '没有下载导出文件的权限',
+  },
   'en-US': {
     export: 'Export',
     exporting: 'Exporting',
     done: 'Export is ready',
     failed: 'The export failed',
     save: 'Download',
+    denied: 'You may not download exports',
   },
 });
 
 const pollMs = 700;
 
-export function ExportButton({ route, filters }: { route: Route; filters: AnyRow }) {
+export function ExportButton({ route, filters }: { route: ExportRoute; filters: AnyRow }) {
   const [id, setId] = useState<number>();
   const { modal } = App.useApp();
   const client = useQueryClient();
   const ask = useMutation({
     mutationFn: (format: string) => call(route, { body: { ...filters, format } as never, zoned: true }),
-    onSuccess: (answer) => {
-      setId((answer as { export_id: number }).export_id);
+    onSuccess: ({ export_id }) => {
+      setId(export_id);
       void client.invalidateQueries({ queryKey: ['exports'] });
     },
     onError: (error) => void modal.error({ title: failureOf(error).message }),
   });
-  if (id !== undefined) return <Running id={id} onEnd={() => setId(undefined)} />;
+  if (id !== undefined) return <Running route={route} id={id} onEnd={() => setId(undefined)} />;
   const formats = ['csv', 'xlsx'].map((key) => ({ key, label: `${t.export} ${key.toUpperCase()}` }));
   return (
     <Dropdown trigger={['click']} menu={{ items: formats, onClick: ({ key }) => ask.mutate(key) }}>
@@ -46,26 +54,35 @@ export function ExportButton({ route, filters }: { route: Route; filters: AnyRow
   );
 }
 
-function Running({ id, onEnd }: { id: number; onEnd: () => void }) {
+type StatusRoute = Extract<Route, `GET ${string}/export/status/{id}`>;
+
+/** Opened by the right to export: the page of exports needs one of its own. */
+const statusOf = (route: ExportRoute) => `${route.replace('POST', 'GET')}/status/{id}` as StatusRoute;
+
+function Running({ route, id, onEnd }: { route: ExportRoute; id: number; onEnd: () => void }) {
   const may = useMay();
   const { notification } = App.useApp();
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['exports', 'one', String(id)],
-    queryFn: ({ signal }) => call('GET /api/admin/exports/{id}', { path: { id }, signal }),
+    queryFn: ({ signal }) => call(statusOf(route), { path: { id }, signal }),
     refetchInterval: ({ state }) => (state.data && state.data.status !== 0 ? false : pollMs),
-    enabled: may('GET /api/admin/exports/{id}'),
   });
+  const refusal = error && !failureOf(error).isPassing ? failureOf(error).message : undefined;
   useEffect(() => {
-    if (!data || data.status === 0) return;
-    const isDone = data.status === 1;
-    notification[isDone ? 'success' : 'error']({
-      title: isDone ? t.done : t.failed,
-      description: isDone ? data.filename : data.error_msg,
-      duration: isDone ? 0 : 6,
-      actions: isDone && may('GET /api/admin/exports/{id}/download') ? <SaveButton id={id} /> : undefined,
-    });
+    if (refusal === undefined && (!data || data.status === 0)) return;
+    if (refusal !== undefined || data?.status !== 1) {
+      notification.error({ title: t.failed, description: refusal ?? data?.error_msg, duration: 6 });
+    } else {
+      const maySave = may('GET /api/admin/exports/{id}/download');
+      notification.success({
+        title: t.done,
+        description: maySave ? data.filename : t.denied,
+        duration: 0,
+        actions: maySave && <SaveButton id={id} />,
+      });
+    }
     onEnd();
-  }, [data, id, may, notification, onEnd]);
+  }, [data, refusal, id, may, notification, onEnd]);
   return (
     <Button icon={<DownloadOutlined />} disabled>
       {t.exporting}
