@@ -234,7 +234,7 @@ freshJourney(
 );
 
 freshJourney('what somebody may not do is neither offered nor asked of the service', async (t, page) => {
-  const slugs = ['order.index', 'order.show', 'order.store', 'order.export'];
+  const slugs = ['order.index', 'order.show', 'order.store', 'order.export', 'order.import', 'import.index'];
   const clerk = await signedInWith(own.service.admin, slugs);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -246,6 +246,11 @@ freshJourney('what somebody may not do is neither offered nor asked of the servi
     await page.getByRole('button', { name: 'Export', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Export CSV' }).click();
   };
+  t.is(await page.getByRole('link', { name: 'Import', exact: true }).count(), 0);
+  await follow(page, '/console/imports/imports');
+  await page.locator('[data-resource=imports][aria-busy=false]').waitFor();
+  t.is(await page.getByRole('link', { name: 'Import orders' }).count(), 0);
+  await follow(page, '/console/trade/orders');
   await exportOrders();
   await page.getByText('Export is ready').waitFor();
   await page.getByText('You may not download exports').waitFor();

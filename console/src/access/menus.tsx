@@ -53,6 +53,6 @@ export default resource('GET /api/admin/menus', {
   remove: 'DELETE /api/admin/menus/{id}',
   // A row of the list has its children, one that is shown says whether there are any.
   removable: ({ children = [], ...row }) => children.length === 0 && !('in_use' in row && row.in_use),
-  extra: permittedLink('PUT /api/admin/menus/{id}', ['调整顺序', 'Arrange'], { to: 'order' }),
+  extra: permittedLink(['PUT /api/admin/menus/{id}'], ['调整顺序', 'Arrange'], { to: 'order' }),
   pages: { order: lazy(() => import('./menu-order.tsx')) },
 });

@@ -64,11 +64,15 @@ export default resource('GET /api/admin/imports', {
   ],
   remove: 'DELETE /api/admin/imports/{id}',
   removable: ({ status }) => status !== 0,
-  extra: permittedLink('POST /api/admin/orders/import', ['导入订单', 'Import orders'], {
-    to: '/imports/imports/new',
-    type: 'primary',
-    icon: <UploadOutlined />,
-  }),
+  extra: permittedLink(
+    ['POST /api/admin/orders/import', 'GET /api/admin/imports/{id}'],
+    ['导入订单', 'Import orders'],
+    {
+      to: '/imports/imports/new',
+      type: 'primary',
+      icon: <UploadOutlined />,
+    },
+  ),
   pages: { new: lazy(() => import('./wizard.tsx')) },
   detail: lazy(() => import('./import.tsx')),
 });

@@ -89,7 +89,7 @@ export const orders = resource('GET /api/admin/orders', {
   remove: 'DELETE /api/admin/orders/{id}',
   removable: ({ status }) => status !== 'paid',
   exportTo: 'POST /api/admin/orders/export',
-  extra: permittedLink('POST /api/admin/orders/import', ['导入', 'Import'], {
+  extra: permittedLink(['POST /api/admin/orders/import', 'GET /api/admin/imports/{id}'], ['导入', 'Import'], {
     to: '/imports/imports/new',
     icon: <UploadOutlined />,
   }),
