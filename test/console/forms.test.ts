@@ -6,6 +6,7 @@ import { consoleTest } from '../support/console-test.js';
 import {
   makeAdmin,
   makeMethod,
+  makeOrder,
   makePayment,
   makeUser,
   mockCallback,
@@ -234,7 +235,8 @@ freshJourney(
 );
 
 freshJourney('what somebody may not do is neither offered nor asked of the service', async (t, page) => {
-  const slugs = ['order.index', 'order.show', 'order.store', 'order.export', 'order.import', 'import.index'];
+  const slugs = ['index', 'show', 'store', 'export', 'import'].map((verb) => `order.${verb}`);
+  slugs.push('import.index', 'payment.index', 'payment.store');
   const clerk = await signedInWith(own.service.admin, slugs);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -271,12 +273,23 @@ freshJourney('what somebody may not do is neither offered nor asked of the servi
   t.regex(page.url(), /\/trade\/orders$/);
   await page.keyboard.press('n');
   await page.getByRole('dialog').getByText('You may not list users').waitFor();
+  await follow(page, '/console/trade/payments');
+  await page.locator('[data-resource=payments][aria-busy=false]').waitFor();
+  await page.getByRole('button', { name: 'More filters' }).click();
+  await page.locator('[data-filter=time_field]').waitFor();
+  for (const name of ['payment_method_id', 'assignee_id'])
+    t.is(await page.locator(`[data-filter=${name}]`).count(), 0, name);
+  const { order_no } = await makeOrder(own.service.admin);
+  await follow(page, `/console/trade/orders/${order_no}`);
+  await page.getByRole('heading', { name: order_no }).waitFor();
+  await page.getByText('No payment has been started yet').waitFor();
+  t.is(await page.getByRole('button', { name: 'Start payment' }).count(), 0);
   for (const address of ['/console/trade/users', '/console/office/dashboard']) {
     await follow(page, address);
     await page.getByRole('alert').getByText('You have no permission for this page').waitFor();
   }
   t.deepEqual(
-    asked.filter((path) => /\/(users|dashboard)\b/.test(path) && path.startsWith('/api/')),
+    asked.filter((path) => /\/(users|dashboard|options)\b/.test(path) && path.startsWith('/api/')),
     [],
   );
 });

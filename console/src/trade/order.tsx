@@ -62,7 +62,8 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
     queryFn: ({ signal }) => call('GET /api/admin/orders/{id}', { path: { id }, signal }),
     meta: { scopes: ['orders', 'payments', 'refunds'] },
   });
-  const canPay = order?.status === 'pending' && may('POST /api/admin/payments');
+  const canPay =
+    order?.status === 'pending' && may('POST /api/admin/payments') && may('GET /api/admin/payment-methods');
   return (
     <RowPage
       list="/trade/orders"

@@ -7,6 +7,7 @@ import { texts, type Both } from '../../contract/texts.ts';
 import { clearing } from './clearing.tsx';
 import { passwordRules } from './password-rules.ts';
 import { isAmount } from '../show/money.ts';
+import { useMay } from '../show/profile.ts';
 import { enabled, isOneOf, nameOf, yesNo, type States } from '../show/states.tsx';
 
 export interface Control<V = unknown> {
@@ -190,18 +191,31 @@ export const trueOrFalse = (initial = true): Field<boolean> => ({
 
 type Option = { value: string | number; label: string; children?: Option[] };
 
-type OptionKind = 'role' | 'admin' | 'payment_method' | 'department' | 'menu';
+/** What may be chosen from, and the list with the same entries, whose right the choice needs. */
+const lists = {
+  role: 'GET /api/admin/roles',
+  admin: 'GET /api/admin/admins',
+  payment_method: 'GET /api/admin/payment-methods',
+  department: 'GET /api/admin/departments',
+  menu: 'GET /api/admin/menus',
+} as const satisfies Record<string, Route>;
 
-const useOptions = (type: OptionKind) =>
-  useQuery({
+type OptionKind = keyof typeof lists;
+
+function useOptions(type: OptionKind) {
+  const may = useMay();
+  return useQuery({
     queryKey: ['options', type],
     queryFn: ({ signal }) =>
       call('GET /api/admin/options', { query: { type }, signal }) as Promise<unknown> as Promise<Option[]>,
     staleTime: 30_000,
+    enabled: may(lists[type]),
   });
+}
 
 /** An entry of another resource that is small enough to list. */
 export const option = (type: OptionKind): Field<number | null> => ({
+  needs: lists[type],
   check: (text) => /^\d+$/.test(text),
   parse: Number,
   control: (props) => <OptionSelect {...(props as Control)} type={type} />,
