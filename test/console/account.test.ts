@@ -95,6 +95,11 @@ freshJourney('a form survives the end of its session', async (t, page) => {
   await form.getByLabel('Username').fill(username);
   await form.getByLabel('Display name').fill('王小明');
   await own.service.admin.delete(`/admins/${account.id}/tokens`);
+  const other = await makeAdmin(own.service.admin, [1]);
+  await signIn(page, other.username, other.password);
+  await form.waitFor();
+  t.is(await form.getByLabel('Username').inputValue(), '', 'not to somebody else');
+  await own.service.admin.delete(`/admins/${other.id}/tokens`);
   await signIn(page, account.username, account.password);
   await form.waitFor();
   t.regex(page.url(), /\/console\/trade\/users\/new$/);

@@ -74,10 +74,13 @@ freshJourney('a new tab needs no second sign-in, and one sign-out ends both', as
     await second.evaluate<number>('Object.keys(localStorage).filter((key) => /token/.test(key)).length'),
     0,
   );
+  await follow(page, '/console/trade/users/new');
+  await page.getByRole('dialog').getByLabel('Username').fill('Not saved');
   await second.getByRole('button', { name: /^Account/ }).click();
   await second.getByRole('menuitem', { name: 'Sign out' }).click();
   await second.getByLabel('Username').waitFor();
-  await page.getByLabel('Username').waitFor();
+  await page.locator('.sign-in').waitFor();
+  t.false(JSON.stringify(await page.evaluate('({ ...sessionStorage })')).includes('Not saved'));
 });
 
 freshJourney(

@@ -11,6 +11,15 @@ type Message = { kind: 'ask' } | { kind: 'token'; token: string } | { kind: 'end
 const tabs = new BroadcastChannel('console.session');
 const send = (message: Message): void => tabs.postMessage(message);
 
+/** Before the names of drafts of forms in the sessionStorage. */
+export const draftPlace = 'console.draft';
+
+/** At a sign-out. When a session ends by itself they are kept for who comes back. */
+function dropDrafts(): void {
+  for (const name of Object.keys(sessionStorage))
+    if (name.startsWith(draftPlace)) sessionStorage.removeItem(name);
+}
+
 function store(token: string | undefined): void {
   session.token = token;
   if (token) return sessionStorage.setItem(place, token);
@@ -39,6 +48,7 @@ export const session = {
   end(): void {
     const { token } = session;
     store(undefined);
+    dropDrafts();
     if (token) send({ kind: 'ended', token });
   },
   /** Asks the other tabs. @returns whether one of them is signed in */
@@ -68,6 +78,7 @@ tabs.onmessage = ({ data }: MessageEvent<Message>) => {
   }
   if (data.kind === 'ended' && data.token === session.token) {
     store(undefined);
+    dropDrafts();
     session.onEnd?.();
   }
 };

@@ -1,11 +1,13 @@
-// Edits survive a reload, a new sign-in and a new version of the page, except for secrets.
+// Edits survive a reload, a new sign-in of the same person and a new version of the page, except for secrets.
 import { useEffect, useState } from 'react';
+import { draftPlace } from '../../contract/session.ts';
+import { useProfile } from '../show/profile.ts';
 import type { Fields } from './form-values.ts';
 import type { AnyRow } from '../resource.ts';
 
 /** The draft of a form by its name. */
 export function useDraft(name: string, fields: Fields) {
-  const place = `console.draft ${name}`;
+  const place = `${draftPlace} ${useProfile().id} ${name}`;
   const [known, setKnown] = useState(() => read(place));
   return {
     known,
