@@ -204,6 +204,9 @@ freshJourney(
   async (t, page) => {
     await makeOrder(own.service.admin, '50.00');
     await enter(page, { at: '/console/trade/orders' });
+    const second = await page.context().newPage();
+    await second.goto('/console/trade/users');
+    await second.getByRole('heading', { name: 'Users' }).waitFor();
     await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Min. amount').fill('10');
     await page.waitForURL(/min_amount=10/);
@@ -220,6 +223,9 @@ freshJourney(
     await page.getByLabel('Name of the view').fill('Big ones');
     await page.keyboard.press('Enter');
     await page.getByText('View saved').waitFor();
+    // Another tab keeps its setting beside what this one has saved.
+    await second.getByRole('button', { name: 'Pin to the top of the menu' }).click();
+    await second.getByRole('button', { name: 'Unpin' }).waitFor();
     await page.goto('/console/trade/orders');
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('menuitem', { name: 'Big ones' }).click();
@@ -230,9 +236,28 @@ freshJourney(
     t.is(await page.getByRole('columnheader', { name: /^Paid/ }).count(), 0);
     await page.getByRole('button', { name: 'Sum of amounts' }).click();
     const { data } = await own.service.admin.get(
-      `/orders${new URL(page.url()).search.replace(/&?columns=[^&]*/, '')}&with_sum=true`,
+      `/orders${new URL(page.url()).search.replace(/&?(columns|period)=[^&]*/g, '')}&with_sum=true`,
     );
     await page.getByText(`¥${Number(data.amount_sum).toFixed(2)} in all`).waitFor();
+
+    // The month has thirty days, too.
+    await page.clock.setFixedTime('2026-11-30T12:00:00Z');
+    await page.goto('/console/trade/orders');
+    await page.getByRole('button', { name: 'Common periods' }).click();
+    await page.getByRole('menuitem', { name: 'This month' }).click();
+    await page.waitForURL(/start_time=2026-11-01T00.*period=month/);
+    await page.getByRole('button', { name: 'Common periods' }).getByText('This month').waitFor();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save this view' }).click();
+    await page.getByLabel('Name of the view').fill('The month');
+    await page.keyboard.press('Enter');
+    await page.getByText('View saved').waitFor();
+    await page.clock.setFixedTime('2026-12-02T12:00:00Z');
+    await page.goto('/console/trade/orders');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'The month' }).click();
+    await page.waitForURL(/start_time=2026-12-01T00/);
+    await page.getByRole('button', { name: 'Common periods' }).getByText('This month').waitFor();
   },
 );
 

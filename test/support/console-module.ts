@@ -19,6 +19,7 @@ const options: ts.CompilerOptions = {
 const browser = {
   navigator: { language: 'en-US' },
   localStorage: { getItem: () => null, setItem: () => undefined },
+  addEventListener: () => undefined,
   matchMedia: () => ({ matches: false, addEventListener: () => undefined }),
 };
 

@@ -47,28 +47,40 @@ const defaults = (): Settings => ({
   views: {},
 });
 
-let settings: Settings = read();
+let settings = defaults();
+settings = read();
 const listeners = new Set<() => void>();
 
+/** What is stored, by another tab as well. Without storage the settings last until the tab is closed. */
 function read(): Settings {
   try {
-    return { ...defaults(), ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
+    return { ...settings, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
   } catch {
-    return defaults();
+    return settings;
   }
 }
 
 export const currentSettings = (): Settings => settings;
 
-export function changeSettings(changes: Partial<Settings>): void {
-  settings = { ...settings, ...changes };
-  try {
-    localStorage.setItem(place, JSON.stringify(settings));
-  } catch {
-    // Without storage the settings last until the tab is closed.
-  }
+function take(next: Settings): void {
+  settings = next;
   for (const listener of listeners) listener();
 }
+
+export function changeSettings(changes: Partial<Settings>): void {
+  const next = { ...read(), ...changes };
+  try {
+    localStorage.setItem(place, JSON.stringify(next));
+  } catch {
+    // There is no storage.
+  }
+  take(next);
+}
+
+// From another tab.
+addEventListener('storage', ({ key }) => {
+  if (key === place) take(read());
+});
 
 function subscribeSettings(listener: () => void): () => void {
   listeners.add(listener);

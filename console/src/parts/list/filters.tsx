@@ -2,6 +2,7 @@
 import { DownOutlined, FilterOutlined } from '@ant-design/icons';
 import { Button, ConfigProvider, Dropdown, Flex, Input, Space } from 'antd';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
 import type { ListState } from './codec.ts';
 import type { Control, Field } from '../form/fields.tsx';
@@ -9,6 +10,7 @@ import { labelOf, type Resource } from '../resource.ts';
 import { useMay } from '../show/profile.ts';
 import { isPeriod, periodBounds, periodNames, periodOf, type PeriodName } from './periods.ts';
 import { showDay } from '../show/time.ts';
+import type { Change } from './use-list.ts';
 
 const t = texts({
   'zh-CN': {
@@ -35,7 +37,7 @@ const t = texts({
   },
 });
 
-type Change = (changes: Partial<ListState>, options?: { replace: boolean }) => void;
+type TakeChange = (change: Change, options?: { replace: boolean }) => void;
 
 export function Filters({
   resource,
@@ -45,7 +47,7 @@ export function Filters({
 }: {
   resource: Resource;
   state: ListState;
-  change: Change;
+  change: TakeChange;
   clear: () => void;
 }) {
   const { filters, dateRange, rare = [] } = resource.spec;
@@ -159,7 +161,8 @@ function FilterControl({ name, field, label, value, onChange }: FilterProps) {
 // The calendar is heavy, so it is loaded on demand.
 const Calendar = lazy(() => import('./calendar.tsx'));
 
-function Period({ state, change }: { state: ListState; change: Change }) {
+function Period({ state, change }: { state: ListState; change: TakeChange }) {
+  const [search] = useSearchParams();
   const [isWanted, setWanted] = useState(false);
   const { start_time = '', end_time = '' } = state.filters;
   const shown = [start_time, end_time].map((time) => (time ? showDay(time) : ''));
@@ -178,8 +181,8 @@ function Period({ state, change }: { state: ListState; change: Change }) {
       ))}
     </Space.Compact>
   );
-  const take = (range: Record<string, string>) => change({ filters: range });
-  const current = periodOf(start_time, end_time);
+  const take = (range: Record<string, string>, period = '') => change({ filters: range, period });
+  const current = periodOf(start_time, end_time, search.get('period') ?? '');
   const periodName = current ? read(periodNames[current]) : t.period;
   const items = (Object.keys(periodNames) as PeriodName[]).map((key) => ({
     key,
@@ -189,7 +192,7 @@ function Period({ state, change }: { state: ListState; change: Change }) {
     <Space.Compact className="filter-times">
       <Dropdown
         trigger={['click']}
-        menu={{ items, onClick: ({ key }) => isPeriod(key) && take(periodBounds(key)) }}
+        menu={{ items, onClick: ({ key }) => isPeriod(key) && take({ ...periodBounds(key) }, key) }}
       >
         <Button aria-label={`${periodName} – ${t.presets}`} icon={<DownOutlined />} iconPlacement="end">
           {periodName}
@@ -197,7 +200,13 @@ function Period({ state, change }: { state: ListState; change: Change }) {
       </Dropdown>
       {isWanted ? (
         <Suspense fallback={plain}>
-          <Calendar start={start_time} end={end_time} names={names} label={t.period} onChange={take} />
+          <Calendar
+            start={start_time}
+            end={end_time}
+            names={names}
+            label={t.period}
+            onChange={(range) => take(range)}
+          />
         </Suspense>
       ) : (
         plain

@@ -34,11 +34,12 @@ export function periodBounds(name: PeriodName): { start_time: string; end_time: 
   return { start_time: dayToInstant(first, 'start'), end_time: dayToInstant(last, 'end') };
 }
 
-/** The period with those bounds. */
-export const periodOf = (start: string, end: string): PeriodName | undefined =>
-  start && end
-    ? (Object.keys(days) as PeriodName[]).find((name) => {
-        const bounds = periodBounds(name);
-        return bounds.start_time === start && bounds.end_time === end;
-      })
-    : undefined;
+/** The period with those bounds. Several may have them today: the one that was chosen, if it is among them. */
+export function periodOf(start: string, end: string, chosen: string): PeriodName | undefined {
+  if (!start || !end) return undefined;
+  const names = [chosen, ...Object.keys(days)].filter(isPeriod);
+  return names.find((name) => {
+    const bounds = periodBounds(name);
+    return bounds.start_time === start && bounds.end_time === end;
+  });
+}

@@ -15,6 +15,11 @@ export interface Page {
   total?: number;
 }
 
+export interface Change extends Partial<ListState> {
+  /** The name that the dates were chosen by; empty for none. */
+  period?: string;
+}
+
 const always = () => true;
 
 export function useListState({ spec }: Resource) {
@@ -33,7 +38,7 @@ export function useListState({ spec }: Resource) {
    * are not named stay.
    */
   const change = useCallback(
-    ({ filters, ...others }: Partial<ListState>, options?: { replace: boolean }) =>
+    ({ filters, period, ...others }: Change, options?: { replace: boolean }) =>
       editQuery((query) => {
         const before = decode(query, checks, spec.sortable ?? []);
         const next = encode({
@@ -43,6 +48,8 @@ export function useListState({ spec }: Resource) {
         });
         const columns = query.get('columns');
         if (columns) next.set('columns', columns);
+        const chosen = period ?? query.get('period');
+        if (chosen && next.has('start_time')) next.set('period', chosen);
         return next;
       }, options),
     [editQuery, checks, spec.sortable],

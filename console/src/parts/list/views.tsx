@@ -33,7 +33,9 @@ const NameView = lazy(() => import('./name-view.tsx'));
 
 // A period that has a name moves with the calendar.
 function stored(search: URLSearchParams): string {
-  const period = periodOf(search.get('start_time') ?? '', search.get('end_time') ?? '');
+  const of = (name: string) => search.get(name) ?? '';
+  const period = periodOf(of('start_time'), of('end_time'), of('period'));
+  search.delete('period');
   if (period) {
     search.delete('start_time');
     search.delete('end_time');
@@ -46,7 +48,6 @@ function stored(search: URLSearchParams): string {
 function opened({ search }: View): string {
   const query = new URLSearchParams(search);
   const period = query.get('period') ?? '';
-  query.delete('period');
   if (isPeriod(period)) for (const [name, at] of Object.entries(periodBounds(period))) query.set(name, at);
   return query.toString();
 }
