@@ -50,6 +50,13 @@ journey(
     await form.getByText('Every line needs a product').waitFor();
     t.is(await focused(page).getAttribute('aria-label'), 'Product', 'at the first field that is wrong');
     await page.keyboard.type('Notebook');
+    await form.getByLabel('Price').fill('12.345');
+    await form.getByText('At most two decimals', { exact: true }).waitFor();
+    const marked = form.locator(
+      '.lines .ant-input-status-error, .lines .ant-input-affix-wrapper-status-error',
+    );
+    t.is(await marked.count(), 1, 'the price alone');
+    t.is(await form.getByText('Every line needs a product').count(), 0);
     await form.getByLabel('Price').fill('12.50');
     await form.getByRole('button', { name: 'Close' }).focus();
     await page.keyboard.press('Control+Enter');

@@ -9,5 +9,8 @@ export interface Line {
 
 export const emptyLine: Line = { product_name: '', price: '', quantity: 1 };
 
+/** Whether it has a price that is none. */
+export const hasWrongPrice = ({ price }: Line): boolean => Boolean(price) && !isAmount(price);
+
 export const isWhole = ({ product_name, price, quantity }: Line): boolean =>
   Boolean(product_name) && isAmount(price) && quantity > 0;

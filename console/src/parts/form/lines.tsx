@@ -2,11 +2,14 @@
 import { lazy, Suspense } from 'react';
 import { texts } from '../../contract/texts.ts';
 import type { Control, Field } from './fields.tsx';
-import { emptyLine, isWhole, type Line } from './line.ts';
+import { emptyLine, hasWrongPrice, isWhole, type Line } from './line.ts';
 
 const t = texts({
-  'zh-CN': { incomplete: '请填写每一行的商品、单价和数量' },
-  'en-US': { incomplete: 'Every line needs a product, a price and a quantity' },
+  'zh-CN': { incomplete: '请填写每一行的商品、单价和数量', decimals: '最多两位小数' },
+  'en-US': {
+    incomplete: 'Every line needs a product, a price and a quantity',
+    decimals: 'At most two decimals',
+  },
 });
 
 const LineTable = lazy(() => import('./line-table.tsx'));
@@ -14,7 +17,10 @@ const LineTable = lazy(() => import('./line-table.tsx'));
 export const lines = (): Field<Line[]> => ({
   isWide: true,
   initial: [emptyLine],
-  problem: (value) => (value.every(isWhole) ? undefined : t.incomplete),
+  problem: (value) => {
+    if (value.every(isWhole)) return undefined;
+    return value.some(hasWrongPrice) ? t.decimals : t.incomplete;
+  },
   control: (props) => <Lines {...props} />,
 });
 
