@@ -291,7 +291,8 @@ journey('what is created is opened, and its history says by whom', async (t, pag
   await form.getByLabel('Username').fill(username);
   await form.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: username }).waitFor();
-  await page.getByText('admin Created').waitFor();
+  await page.getByText('No edits yet').waitFor();
+  await page.getByText('admin created it').waitFor();
   await page.getByRole('link', { name: 'Edit' }).click();
   await form.getByLabel('Display name').fill('Renamed');
   await form.getByRole('button', { name: 'Save' }).click();

@@ -12,8 +12,9 @@ import { Timeline, type Point } from './timeline.tsx';
 const t = texts({
   'zh-CN': {
     title: '操作记录',
-    none: '创建后还没有改动',
+    none: '暂无修改',
     created: '创建',
+    createdIt: '创建了它',
     changed: '修改',
     deleted: '删除',
     refused: (what: string) => `${what}，被拒绝`,
@@ -21,8 +22,9 @@ const t = texts({
   },
   'en-US': {
     title: 'History',
-    none: 'No changes since it was created',
+    none: 'No edits yet',
     created: 'Created',
+    createdIt: 'created it',
     changed: 'changed it',
     deleted: 'deleted it',
     refused: (what: string) => `${what} – refused`,
@@ -78,7 +80,7 @@ function Entries({ resource, id, createdAt }: Props) {
             title: (
               <>
                 {creation && <strong>{creation.username} </strong>}
-                {t.created}
+                {creation ? t.createdIt : t.created}
               </>
             ),
           },
