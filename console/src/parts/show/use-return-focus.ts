@@ -3,13 +3,19 @@ import { useEffect, useState } from 'react';
 
 export function useReturnFocus(): void {
   const [opener] = useState(() => document.activeElement);
+  // A page that gave way to the drawer is drawn anew, and so is the link there that leads to it.
+  const [address] = useState(() => location.pathname + location.search);
   useEffect(
     () => () => {
       requestAnimationFrame(() => {
-        const isLost = !document.activeElement || document.activeElement === document.body;
-        if (isLost && opener instanceof HTMLElement && opener.isConnected) opener.focus();
+        if (document.activeElement && document.activeElement !== document.body) return;
+        const isGone = !opener?.isConnected || opener === document.body;
+        const isElsewhere = location.pathname + location.search !== address;
+        const again = isElsewhere && document.querySelector(`a[href=${JSON.stringify(address)}]`);
+        const target = isGone ? again : opener;
+        if (target instanceof HTMLElement) target.focus();
       });
     },
-    [opener],
+    [opener, address],
   );
 }
