@@ -1,8 +1,7 @@
 // The page: the sign-in form, or the shell, which is loaded while the user types.
 import { lazy, StrictMode, Suspense, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { SignIn } from './app/sign-in.tsx';
-import type { Failure } from './contract/api.ts';
+import { SignIn, type Reason } from './app/sign-in.tsx';
 import { session } from './contract/session.ts';
 import { useIsDark, useSettings } from './contract/settings.ts';
 import './app/page.css';
@@ -14,7 +13,7 @@ function Page() {
   const { language } = useSettings();
   const isDark = useIsDark();
   const [isIn, setIn] = useState(session.token ? true : undefined);
-  const [reason, setReason] = useState<Failure>();
+  const [reason, setReason] = useState<Reason>();
 
   useEffect(() => {
     document.documentElement.lang = language;
@@ -26,12 +25,15 @@ function Page() {
     setIn(true);
   };
   useEffect(() => {
-    session.onRefused = (failure) => {
-      session.forget();
-      setReason(failure as Failure);
+    const leave = (why: Reason) => {
+      setReason(why);
       setIn(false);
     };
-    session.onEnd = () => setIn(false);
+    session.onRefused = () => {
+      session.forget();
+      leave('ended');
+    };
+    session.onEnd = () => leave('elsewhere');
     session.onBegin = enter;
     void session.join().then(setIn);
     void loadShell();

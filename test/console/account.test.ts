@@ -95,6 +95,7 @@ freshJourney('a form survives the end of its session', async (t, page) => {
   await form.getByLabel('Username').fill(username);
   await form.getByLabel('Display name').fill('王小明');
   await own.service.admin.delete(`/admins/${account.id}/tokens`);
+  await page.getByRole('alert').getByText('Your session has ended. Sign in to continue').waitFor();
   const other = await makeAdmin(own.service.admin, [1]);
   await signIn(page, other.username, other.password);
   await form.waitFor();
@@ -129,6 +130,9 @@ freshJourney('language and theme persist on the account', async (t, page) => {
   t.is(await page.locator('html').getAttribute('data-theme'), 'dark');
   await follow(page, '/console/trade/orders/ORD-none');
   await page.getByRole('alert').getByText('订单不存在').waitFor();
+  t.is(await page.getByRole('button', { name: '重试' }).count(), 0);
+  await page.getByRole('link', { name: '返回订单', exact: true }).click();
+  await page.getByRole('heading', { name: '订单' }).waitFor();
 });
 
 freshJourney('times and date filters are in the chosen zone', async (t, page) => {

@@ -79,7 +79,7 @@ freshJourney('a new tab needs no second sign-in, and one sign-out ends both', as
   await second.getByRole('button', { name: /^Account/ }).click();
   await second.getByRole('menuitem', { name: 'Sign out' }).click();
   await second.getByLabel('Username').waitFor();
-  await page.locator('.sign-in').waitFor();
+  await page.getByRole('alert').getByText('You signed out in another tab').waitFor();
   t.false(JSON.stringify(await page.evaluate('({ ...sessionStorage })')).includes('Not saved'));
 });
 

@@ -85,7 +85,7 @@ export default function AdminPage({ id, resource }: { id: string; resource: Reso
         )
       }
     >
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && <Problem error={error} list={resource.spec.title} onRetry={() => void refetch()} />}
       {!admin && !error && <Skeleton active />}
       {admin && (
         <div className="two">

@@ -15,7 +15,8 @@ const t = texts({
     enter: '登录',
     entering: '正在登录…',
     other: 'English',
-    again: '之后会回到原来的页面',
+    ended: '会话已结束，请重新登录',
+    elsewhere: '您已在其他标签页退出登录',
     what: '订单、支付与用户的管理后台，仅供管理员使用',
     show: '显示密码',
     hide: '隐藏密码',
@@ -30,7 +31,8 @@ const t = texts({
     enter: 'Sign in',
     entering: 'Signing in…',
     other: '中文',
-    again: 'Sign in to continue where you were',
+    ended: 'Your session has ended. Sign in to continue',
+    elsewhere: 'You signed out in another tab',
     what: 'Orders, payments, users – administrators only',
     show: 'Show password',
     hide: 'Hide password',
@@ -43,8 +45,11 @@ interface Captcha {
   captcha_image: string | null;
 }
 
-export function SignIn({ reason, onEnter }: { reason?: Failure; onEnter: () => void }) {
-  const [failure, setFailure] = useState(reason);
+/** Why the form is shown to somebody who was signed in. */
+export type Reason = 'ended' | 'elsewhere';
+
+export function SignIn({ reason, onEnter }: { reason?: Reason; onEnter: () => void }) {
+  const [failure, setFailure] = useState<Failure>();
   const [isBusy, setBusy] = useState(false);
   const [isShown, setShown] = useState(false);
   const [captcha, setCaptcha] = useState<Captcha>();
@@ -103,11 +108,11 @@ export function SignIn({ reason, onEnter }: { reason?: Failure; onEnter: () => v
         <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" />
         <h1>{t.title}</h1>
         <p className="what">{t.what}</p>
+        {reason && !failure && <p role="alert">{t[reason]}</p>}
         {failure && (
           <p role="alert">
             {failure.message}
-            {reason === failure && <> {t.again}</>}
-            {failure.details.trace_id && reason !== failure && (
+            {failure.details.trace_id && (
               <span className="trace">
                 {t.trace} {failure.details.trace_id}
               </span>

@@ -35,7 +35,7 @@ export const session = {
   /** Called when another tab has signed out. */
   onEnd: undefined as (() => void) | undefined,
   /** Called when the service no longer takes the token. */
-  onRefused: undefined as ((failure: Error) => void) | undefined,
+  onRefused: undefined as (() => void) | undefined,
   begin(token: string): void {
     store(token);
     send({ kind: 'token', token });

@@ -24,7 +24,7 @@ export default function ImportPage({ id, resource }: { id: string; resource: Res
         )
       }
     >
-      <Outcome id={Number(id)} />
+      <Outcome id={Number(id)} list={resource.spec.title} />
       {data && (
         <section className="panel">
           <Facts

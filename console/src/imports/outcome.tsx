@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Alert, App, Button, Flex, Pagination, Skeleton, Table } from 'antd';
 import { useState } from 'react';
 import { call, download, type Data } from '../contract/api.ts';
-import { plural, texts } from '../contract/texts.ts';
+import { plural, texts, type Both } from '../contract/texts.ts';
 import { named } from '../parts/list/list.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
 import { showCount } from '../parts/show/money.ts';
@@ -58,9 +58,9 @@ export const useImport = (id: number | undefined) =>
     refetchInterval: ({ state }) => (state.data && state.data.status !== 0 ? false : pollMs),
   });
 
-export function Outcome({ id }: { id: number }) {
+export function Outcome({ id, list }: { id: number; list?: Both }) {
   const { data, error, refetch } = useImport(id);
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (error) return <Problem error={error} list={list} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton active />;
   return (
     <div className="stack">

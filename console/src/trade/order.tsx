@@ -87,7 +87,7 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
         )
       }
     >
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && <Problem error={error} list={resource.spec.title} onRetry={() => void refetch()} />}
       {!order && !error && <Skeleton active />}
       {order && (
         <div className="two">

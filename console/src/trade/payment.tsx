@@ -96,7 +96,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
         )
       }
     >
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && <Problem error={error} list={resource.spec.title} onRetry={() => void refetch()} />}
       {!payment && !error && <Skeleton active />}
       {payment && (
         <>

@@ -82,7 +82,7 @@ export default function UserPage({ id, resource }: { id: string; resource: Resou
         )
       }
     >
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && <Problem error={error} list={resource.spec.title} onRetry={() => void refetch()} />}
       {!user && !error && <Skeleton active />}
       {user && (
         <div className="two">

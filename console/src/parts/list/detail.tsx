@@ -48,7 +48,7 @@ export function RowDrawer({ resource }: { resource: Resource }) {
   const close = useClose();
   return (
     <Drawer open size={560} title={data ? String(data[label ?? 'id']) : read(title)} onClose={close}>
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && <Problem error={error} list={title} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton active />}
       {data && (
         <>
@@ -123,7 +123,7 @@ export function UpdateDrawer({ resource }: { resource: Resource }) {
   if (error) {
     return (
       <Drawer open size={480} title={read(title)} onClose={close}>
-        <Problem error={error} onRetry={() => void refetch()} />
+        <Problem error={error} list={title} onRetry={() => void refetch()} />
       </Drawer>
     );
   }

@@ -2,7 +2,8 @@
 import { Alert, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
 import { Failure } from '../../contract/api.ts';
-import { texts } from '../../contract/texts.ts';
+import { useLocation } from 'react-router';
+import { read, texts, type Both } from '../../contract/texts.ts';
 import { Copyable } from './copyable.tsx';
 import { LinkButton } from './link-button.tsx';
 import { showClock } from './time.ts';
@@ -15,6 +16,7 @@ const t = texts({
     trace: '追踪号',
     denied: '没有权限查看此页面，请联系管理员',
     home: '返回首页',
+    back: (list: string) => `返回${list}`,
     since: (clock: string) => `下面是 ${clock} 时的内容，恢复后自动刷新`,
   },
   'en-US': {
@@ -24,6 +26,7 @@ const t = texts({
     trace: 'Trace',
     denied: 'You have no permission for this page; ask an administrator',
     home: 'Go to my first page',
+    back: (list: string) => `Back to ${list.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())}`,
     since: (clock: string) => `Below is what it was at ${clock}; it is refreshed by itself`,
   },
 });
@@ -37,10 +40,13 @@ export const noPermission = new Failure('', 403, { error_code: 'no_permission' }
 /** A failed query in place of its result. After a limit it waits as long as the service says. */
 export function Problem({
   error,
+  list,
   onRetry,
   shownSince,
 }: {
   error: unknown;
+  /** The title of the list of a record that may not exist. */
+  list?: Both;
   onRetry?: () => void;
   /** When what is still shown was fetched, in milliseconds since 1970. */
   shownSince?: number;
@@ -48,6 +54,7 @@ export function Problem({
   const failure = failureOf(error);
   const left = useCountdown(failure.details.retryAfter ?? 0, failure);
   const isDenied = failure.status === 403 && failure.code === 'no_permission';
+  const isGone = failure.status === 404 && list;
   const retry = onRetry && !isDenied && (
     <Button size="small" disabled={left > 0} onClick={onRetry}>
       {left > 0 ? t.wait(left) : t.retry}
@@ -67,8 +74,18 @@ export function Problem({
           </>
         )
       }
-      action={isDenied ? <LinkButton to="/">{t.home}</LinkButton> : retry}
+      action={isDenied ? <LinkButton to="/">{t.home}</LinkButton> : isGone ? <ToList list={list} /> : retry}
     />
+  );
+}
+
+/** The list of the record whose page or drawer is open. */
+function ToList({ list }: { list: Both }) {
+  const { pathname } = useLocation();
+  return (
+    <LinkButton size="small" to={pathname.split('/').slice(0, 3).join('/')}>
+      {t.back(read(list))}
+    </LinkButton>
   );
 }
 
