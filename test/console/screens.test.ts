@@ -73,6 +73,24 @@ const beyondTable = (page: Page) =>
     `Math.max(0, ...[...document.querySelectorAll('.ant-table-content, .ant-table-body')].map((one) => one.scrollWidth - one.clientWidth))`,
   );
 
+/** What does not fit: amounts beyond their cell, headings on two lines, controls of one line that differ in height. */
+const unfit = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const all = (query) => [...document.querySelectorAll(query)];
+    const high = (one) => Math.round(one.getBoundingClientRect().height);
+    const wide = (one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return range.getBoundingClientRect().width;
+    };
+    const room = (one) => one.clientWidth - parseFloat(getComputedStyle(one).paddingLeft) - parseFloat(getComputedStyle(one).paddingRight);
+    return [
+      ...all('.rows td').filter((one) => one.querySelector('.cell-figure') && wide(one) > room(one) + 0.5),
+      ...all('.rows thead th:not(:has(.unseen))').filter((one) => high(one) > 48 || wide(one) > room(one) + 0.5),
+      ...all('.filter-times > .ant-btn').filter((one) => high(one) !== high(one.parentElement)),
+    ].map((one) => 'does not fit: ' + one.innerText + ' ' + [high(one), wide(one), room(one)]);
+  })()`);
+
 /** Photographs every screen. @returns what axe finds on it, and tables that need horizontal scrolling */
 async function walkScreens(page: Page, look: string, rules?: string[]): Promise<string[]> {
   const found: string[] = [];
@@ -82,6 +100,7 @@ async function walkScreens(page: Page, look: string, rules?: string[]): Promise<
     found.push(...(await inaccessible(page, rules)).map((one) => `${slug}: ${one}`));
     const beyond = await beyondTable(page);
     if (beyond > 0) found.push(`${slug}: ${beyond} px too wide`);
+    found.push(...(await unfit(page)).map((one) => `${slug}: ${one}`));
   }
   return found;
 }
@@ -89,8 +108,17 @@ async function walkScreens(page: Page, look: string, rules?: string[]): Promise<
 freshJourney(
   'every screen is accessible, light, in Chinese',
   async (t, page) => {
+    await page.addInitScript(`
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (...given) {
+        (window.drawn ??= new Set()).add(given[0]);
+        return fillText.apply(this, given);
+      };
+    `);
     await enter(page, { at: nowhere });
     t.deepEqual(await walkScreens(page, 'light'), []);
+    const drawn = await page.evaluate<string>(`[...window.drawn].join(' ')`);
+    t.regex(drawn, /¥\d+万/, 'axes count as the language does');
   },
   { locale: 'zh-CN' },
 );

@@ -33,7 +33,7 @@ export default resource('GET /api/admin/attachments', {
     type: badge(kinds, 108),
     extension: text(108),
     size: bytes(),
-    admin: named('username', undefined, 110),
+    admin: named('username', undefined, 128),
     created_at: time(),
   },
   more: { filename: text(), mime_type: text(), sha256: code() },

@@ -59,10 +59,10 @@ export default resource('GET /api/admin/refunds', {
   columns: {
     refund_no: numberEnd(122),
     payment_no: numberLink((number) => `/trade/payments/${number}`, 122),
-    user: named('username', ({ id }) => `/trade/users/${id}`, 130),
-    amount: money(104),
+    user: named('username', ({ id }) => `/trade/users/${id}`, 120),
+    amount: money(124),
     status: badge(refundStates, 146),
-    fail_reason: explained(114),
+    fail_reason: explained(104),
     destination: badge(destinations, 88),
     reason: text(150),
     requester: named('username', undefined, 104),

@@ -30,9 +30,9 @@ export default resource('GET /api/admin/user-balance-logs', {
   columns: {
     user: named('username', ({ id }) => `/trade/users/${id}`, 112),
     type: badge(balanceTypes, 84),
-    amount: money(116),
+    amount: money(124),
     balance_before: money(),
-    balance_after: money(120),
+    balance_after: money(124),
     source: text(110),
     description: text(180),
     operator: named('username', undefined, 110),

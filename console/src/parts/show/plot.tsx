@@ -4,7 +4,7 @@ import { Button, Empty, Flex } from 'antd';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { useIsDark } from '../../contract/settings.ts';
+import { currentSettings, useIsDark } from '../../contract/settings.ts';
 import { texts } from '../../contract/texts.ts';
 import { Guard } from './guard.tsx';
 import { showCount } from './money.ts';
@@ -192,7 +192,10 @@ function Canvas(frame: Frame & Drawing) {
             size: 56,
             ...(isWhole ? { incrs: wholeSteps } : {}),
             values: (_, at) =>
-              at.map((one) => `${unit}${Intl.NumberFormat('en', { notation: 'compact' }).format(one)}`),
+              at.map(
+                (one) =>
+                  `${unit}${Intl.NumberFormat(currentSettings().language, { notation: 'compact' }).format(one)}`,
+              ),
           },
         ],
       },
