@@ -62,6 +62,14 @@ export function useActions(resource: Resource): (row: AnyRow) => AnyAction[] {
   return (row) => all.filter((one) => may(one.route) && (one.when?.(row, profile) ?? true));
 }
 
+/** Whether the menu of some row may have an entry. */
+export function useHasActions({ spec }: Resource): boolean {
+  const may = useMay();
+  const { actions = [], remove, update } = spec;
+  const routes = [...actions.map(({ route }) => route), remove, update?.route];
+  return routes.some((route) => route !== undefined && may(route));
+}
+
 /** The actions for several rows at once. */
 export const manyOf = ({ spec }: Resource): AnyAction[] =>
   ((spec.actions ?? []) as unknown as AnyAction[]).filter(({ many }) => many);

@@ -5,6 +5,7 @@ import { read, texts } from '../../contract/texts.ts';
 import { Label, Value } from '../show/cells.tsx';
 import type { ListState } from './codec.ts';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { useHasActions } from './actions.tsx';
 import { useHiddenColumns } from './use-list.ts';
 import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
 
@@ -66,6 +67,7 @@ function useColumns(
   const { spec } = resource;
   const [field, direction] = order.split(':');
   const name = labelColumn(resource);
+  const hasActions = useHasActions(resource);
   const shown = Object.entries(spec.columns).filter(([column]) => !off.includes(column));
   const columns: Columns = shown.map(([column, cell]) => ({
     key: column,
@@ -85,6 +87,7 @@ function useColumns(
         <Value cell={cell} value={value} row={row} />
       ),
   }));
+  if (!hasActions) return columns;
   return [
     ...columns,
     {
