@@ -174,6 +174,8 @@ freshJourney('a session elsewhere can be ended from the profile', async (t, page
   const sessions = page.locator('[data-session]');
   await sessions.nth(1).waitFor();
   t.is(await sessions.count(), 2);
+  for (const text of await sessions.allInnerTexts())
+    t.notRegex(text, /^,/, 'without a browser the address comes first');
   await sessions.getByRole('button', { name: 'End' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
   await sessions.nth(1).waitFor({ state: 'detached' });

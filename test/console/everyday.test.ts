@@ -321,13 +321,23 @@ journey('an error at a field goes when the field changes', async (t, page) => {
 });
 
 journey('a role shows what it allows and who holds it', async (t, page) => {
-  const role = await makeRole(own.service.admin, ['order.index']);
+  const { data: menus } = await own.service.admin.with({ 'Accept-Language': 'en-US' }).get('/menus');
+  const [first, second] = menus.list.filter(({ children = [] }) => children.length > 1);
+  const ids = [second.id, second.children[0].id, first.children[1].id, first.id];
+  const role = await makeRole(own.service.admin, ['order.index'], { menu_ids: ids });
   const { account } = await signedInWith(own.service.admin, ['user.index']);
   await own.service.admin.put(`/admins/${account?.id}`, { role_ids: [role.id] });
   await follow(page, `/console/access/roles/${role.id}`);
   const drawer = page.getByRole('dialog');
   await drawer.getByText('1 permission').waitFor();
   await drawer.getByText('List orders').waitFor();
+  t.deepEqual(
+    await drawer
+      .locator('section', { hasText: /^\d menus/ })
+      .locator('li')
+      .allInnerTexts(),
+    [first, first.children[1], second, second.children[0]].map(({ title }) => title),
+  );
   await drawer.getByRole('link', { name: account?.username }).click();
   await page.getByRole('heading', { name: account?.username }).waitFor();
   t.pass();

@@ -159,7 +159,16 @@ journey('a balance is changed once both balances are confirmed', async (t, page)
   await admin.post(`/users/${id}/update-balance`, { type: 'income', amount: '528.10' });
   const balance = async () =>
     (await selectRow<{ balance: string }>('SELECT balance FROM users WHERE id = ?', [id])).balance;
+  let go = () => undefined as void;
+  const held = new Promise<void>((resolve) => (go = resolve));
+  await page.route(/\/(user-balance|operation)-logs\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
   await follow(page, `/console/trade/users/${id}`);
+  for (const title of ['Balance changes', 'History'])
+    await page.locator('.panel', { hasText: title }).locator('.ant-skeleton').waitFor();
+  go();
   await page.getByRole('button', { name: 'Adjust balance' }).click();
   const form = page.locator('.ant-drawer');
   await form.getByText(`Adjust balance · ${username} · ¥528.10`).waitFor();
@@ -284,6 +293,7 @@ freshJourney('what somebody may not do is neither offered nor asked of the servi
   await page.locator('[data-resource=payments][aria-busy=false]').waitFor();
   await page.getByRole('button', { name: 'More filters' }).click();
   await page.locator('[data-filter=time_field]').waitFor();
+  t.is(await page.locator('.rows th .unseen').count(), 0, 'no row has an action');
   for (const name of ['payment_method_id', 'assignee_id'])
     t.is(await page.locator(`[data-filter=${name}]`).count(), 0, name);
   const { order_no } = await makeOrder(own.service.admin);

@@ -171,7 +171,7 @@ function Sessions() {
       {data.map(({ id, browser, os, ip, created_at, last_active, is_current }) => (
         <li key={id} className="own-session" data-session={id}>
           <span>
-            {browser}, {os} <code>{ip}</code>
+            {[browser, os].filter(Boolean).join(', ')} <code>{ip}</code>
             <br />
             <span className="soft">
               {t.since} <Time at={created_at} /> · {t.active} <Time at={last_active} />

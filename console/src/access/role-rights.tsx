@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { plural, texts } from '../contract/texts.ts';
 import { Problem } from '../parts/show/problem.tsx';
-import { useMay } from '../parts/show/profile.ts';
+import { useMay, useProfile } from '../parts/show/profile.ts';
 
 const t = texts({
   'zh-CN': {
@@ -44,7 +44,24 @@ export function RoleRights({ row }: { row: unknown }) {
   );
 }
 
+interface Entry {
+  id: number;
+  children?: Entry[];
+}
+
+const idsOf = (entries: readonly Entry[]): number[] =>
+  entries.flatMap(({ id, children = [] }) => [id, ...idsOf(children)]);
+
+/** In the order of the menu, each title once: a directory may be named as its entry. */
+function useTitles(menus: Role['menus']): string[] {
+  const ids = idsOf(useProfile().menus as Entry[]);
+  const placeOf = (id: number) => (ids.includes(id) ? ids.indexOf(id) : ids.length);
+  const sorted = [...menus].sort((one, other) => placeOf(one.id) - placeOf(other.id));
+  return [...new Set(sorted.map(({ title }) => title))];
+}
+
 function Rights({ permissions, menus }: Pick<Role, 'permissions' | 'menus'>) {
+  const titles = useTitles(menus);
   return (
     <>
       <section>
@@ -59,11 +76,11 @@ function Rights({ permissions, menus }: Pick<Role, 'permissions' | 'menus'>) {
         </ul>
       </section>
       <section>
-        <h3>{t.menus(menus.length)}</h3>
-        {menus.length === 0 && <span className="soft">{t.noMenus}</span>}
+        <h3>{t.menus(titles.length)}</h3>
+        {titles.length === 0 && <span className="soft">{t.noMenus}</span>}
         <ul className="names">
-          {menus.map((one) => (
-            <li key={one.id}>{one.title}</li>
+          {titles.map((title) => (
+            <li key={title}>{title}</li>
           ))}
         </ul>
       </section>

@@ -162,11 +162,12 @@ interface LatestProps {
   rows: { number: string; to: string; amount: string; at: string; state: ReactNode }[] | undefined;
 }
 
-function Latest({ title, none, error, total = 0, all, rows = [] }: LatestProps) {
+function Latest({ title, none, error, total, all, rows = [] }: LatestProps) {
   return (
     <section className="panel">
       <h2>{title}</h2>
-      {error ? <Problem error={error} /> : total === 0 && <span className="soft">{none}</span>}
+      {error ? <Problem error={error} /> : total === undefined && <Skeleton active />}
+      {total === 0 && <span className="soft">{none}</span>}
       {rows.length > 0 && (
         <table className="latest">
           <tbody>
@@ -187,7 +188,7 @@ function Latest({ title, none, error, total = 0, all, rows = [] }: LatestProps) 
           </tbody>
         </table>
       )}
-      {total > shown && <Link to={all}>{t.all(total)}</Link>}
+      {total !== undefined && total > shown && <Link to={all}>{t.all(total)}</Link>}
     </section>
   );
 }
@@ -202,7 +203,7 @@ function Balance({ userId }: { userId: number }) {
   return (
     <section className="panel">
       <h2>{t.balance}</h2>
-      {error && <Problem error={error} />}
+      {error ? <Problem error={error} /> : !data && <Skeleton active />}
       {data?.list.length === 0 && <span className="soft">{t.noChanges}</span>}
       {(data?.total ?? 0) > shown && (
         <Link to={`/trade/user-balance-logs?user_id=${userId}`}>{t.all(data?.total ?? 0)}</Link>

@@ -1,5 +1,6 @@
 // Who did what to a record, from the operation log, down to its creation.
 import { useQuery } from '@tanstack/react-query';
+import { Skeleton } from 'antd';
 import { call, type Row } from '../../contract/api.ts';
 import { texts } from '../../contract/texts.ts';
 import type { Resource } from '../resource.ts';
@@ -62,7 +63,7 @@ function Entries({ resource, id, createdAt }: Props) {
     meta: { scopes: ['operation_logs'] },
   });
   if (error) return <Problem error={error} />;
-  if (!data) return null;
+  if (!data) return <Skeleton active />;
   // Records that an import made have no such entry.
   const creation = data.list.find((entry) => entry.path === base && entry.method === 'POST');
   const own = data.list.filter((entry) => entry !== creation);
