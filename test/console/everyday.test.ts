@@ -190,10 +190,10 @@ journey('the answer of the channel is put in words', async (t, page) => {
   const payment = await makePayment(own.service.admin, (await makeMethod(own.service.admin)).id, '12.50');
   await follow(page, `/console/trade/payments/${payment.payment_no}`);
   await page.getByRole('button', { name: 'Query the channel' }).click();
-  const answer = page.getByRole('status', { name: 'Answer of the channel' });
+  const answer = page.getByRole('status', { name: 'Channel’s answer' });
   await answer.getByText('¥12.50').waitFor();
   await answer.getByText('Pending').waitFor();
-  await answer.getByText('Agrees with what is recorded here').waitFor();
+  await answer.getByText('Matches our records').waitFor();
   t.is(await page.locator('pre').count(), 0);
   const { username } = (await own.service.admin.get(`/payments/${payment.payment_no}`)).data.user;
   await page.getByRole('link', { name: username }).waitFor();
@@ -238,7 +238,7 @@ freshJourney(
     const { data } = await own.service.admin.get(
       `/orders${new URL(page.url()).search.replace(/&?(columns|period)=[^&]*/g, '')}&with_sum=true`,
     );
-    await page.getByText(`¥${Number(data.amount_sum).toFixed(2)} in all`).waitFor();
+    await page.getByText(`Total ¥${Number(data.amount_sum).toFixed(2)}`).waitFor();
 
     // The month has thirty days, too.
     await page.clock.setFixedTime('2026-11-30T12:00:00Z');

@@ -187,6 +187,11 @@ journey('a balance is changed once both balances are confirmed', async (t, page)
   await question.getByRole('button', { name: 'Add' }).click();
   await form.waitFor({ state: 'detached' });
   t.is(await balance(), '1028.10');
+  await page
+    .locator('.panel', { hasText: 'History' })
+    .getByText('admin adjusted the balance')
+    .first()
+    .waitFor();
 });
 
 freshJourney(

@@ -88,7 +88,7 @@ journey('the page of a payment explains its status', async (t, page) => {
   const notify = (body: object) => anonymous.request('POST', '//api/payment/notify/mock', { body });
   await notify({ ...mockCallback(payment), sign: 'f'.repeat(64) });
   await page.reload();
-  await why.getByText('The latest callback was refused: A callback with a wrong signature').waitFor();
+  await why.getByText('The latest callback was refused: wrong signature').waitFor();
   await why.getByText('Compare the secret of the payment method').waitFor();
   await admin.put(`/payment-methods/${method.id}`, { is_active: false });
   await page.reload();
@@ -255,7 +255,7 @@ const orderState = (page: Page) =>
 
 const created = 'blue: Payment created';
 const settled = 'green: Settled: the order is paid';
-const callback = 'Callback from the channel ·';
+const callback = 'Channel callback ·';
 
 journey('a pending payment', async (t, page) => {
   const payment = await pending();
@@ -358,7 +358,7 @@ journey('a callback with another amount says both', async (t, page) => {
 journey('refused callbacks, and one that waits', async (t, page) => {
   const payment = await pending();
   for (const _ of [1, 2]) await notify(payment, { sign: 'f'.repeat(64) });
-  const refused = 'red: Callback from the channel, 2 times · A callback with a wrong signature was refused';
+  const refused = 'red: Channel callback, 2 times · Refused: wrong signature';
   t.deepEqual(await story(page, payment), [created, refused]);
   await page
     .locator('.timeline')
@@ -371,10 +371,7 @@ journey('refused callbacks, and one that waits', async (t, page) => {
      WHERE payment_no = ?`,
     [payment.payment_no],
   );
-  t.deepEqual(await storyNow(page), [
-    created,
-    'gold: Callback from the channel, 2 times · Verified, being settled',
-  ]);
+  t.deepEqual(await storyNow(page), [created, 'gold: Channel callback, 2 times · Verified, being settled']);
 });
 
 journey('a payment that its company is asked about, and its answer', async (t, page) => {
@@ -394,7 +391,7 @@ journey('a payment that its company is asked about, and its answer', async (t, p
   await notify(payment);
   await change(`UPDATE payment_callbacks SET source = 'query' WHERE payment_no = ?`, [payment.payment_no]);
   await change('DELETE FROM payment_follow_ups');
-  t.deepEqual(await storyNow(page), [created, 'green: Answer of the channel · Settled', settled]);
+  t.deepEqual(await storyNow(page), [created, 'green: Channel’s answer · Settled', settled]);
 });
 
 journey('a failed payment, and one closed before its instant was stored', async (t, page) => {
@@ -407,7 +404,7 @@ journey('a failed payment, and one closed before its instant was stored', async 
   t.deepEqual(await story(page, failed), [created, 'red: Payment failed']);
   t.deepEqual(await story(page, old), [
     created,
-    `red: ${callback} A callback with a wrong signature was refused`,
+    `red: ${callback} Refused: wrong signature`,
     'grey: Payment cancelled',
   ]);
   t.is((await points(page)).at(-1)?.at, null);

@@ -48,7 +48,7 @@ const t = texts({
     records: 'Records',
     screens: 'Pages',
     actions: 'Actions',
-    hint: 'A number (its start, or at least 6 characters of its end), third-party number, name, phone, e-mail or trace',
+    hint: 'A number (its start, or at least 6 characters of its end), third-party number, name, phone, email or trace',
     kinds: {
       order: 'Order',
       payment: 'Payment',

@@ -46,6 +46,7 @@ export default resource('GET /api/admin/notifications', {
   show: 'GET /api/admin/notifications/{id}',
   create: {
     route: 'POST /api/admin/notifications',
+    submit: ['发送', 'Send'],
     fields: { title: words(), content: note(6), receiver_ids: options('admin') },
   },
   actions: [

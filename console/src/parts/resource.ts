@@ -134,7 +134,9 @@ export interface Spec<
 
 type TimeFilter = 'start_time' | 'end_time';
 
-export type FormSpec = { [R in Route]: { route: R; fields: FieldsOf<Body<R>>; wide?: boolean } }[Route];
+export type FormSpec = {
+  [R in Route]: { route: R; fields: FieldsOf<Body<R>>; wide?: boolean; submit?: Both };
+}[Route];
 
 /** A resource as the parts see it: of any route. */
 export interface Resource {

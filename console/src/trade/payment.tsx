@@ -37,7 +37,7 @@ const t = texts({
     agrees: '与本服务的记录一致',
     differs: (known: string) => `本服务记录为 ${known}`,
     tradeState: '交易状态',
-    nothing: '没有',
+    nothing: '–',
   },
   'en-US': {
     timeline: 'What happened',
@@ -46,11 +46,11 @@ const t = texts({
     waiting: 'No callback from the channel yet',
     query: 'Query the channel',
     place: 'Get payment details',
-    answer: 'Answer of the channel',
-    agrees: 'Agrees with what is recorded here',
+    answer: 'Channel’s answer',
+    agrees: 'Matches our records',
     differs: (known: string) => `recorded here: ${known}`,
-    tradeState: 'State of the trade',
-    nothing: 'none',
+    tradeState: 'Trade state',
+    nothing: '–',
   },
 });
 

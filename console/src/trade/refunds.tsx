@@ -19,8 +19,8 @@ export default resource('GET /api/admin/refunds', {
   title: ['退款', 'Refunds'],
   one: ['退款', 'refund'],
   empty: [
-    '这里是每一笔退款。打开一笔已支付的支付，点“退款”即可发起',
-    'Every refund. Open a paid payment and choose “Refund” to begin',
+    '还没有退款。打开一笔已支付的支付记录，选择“退款”即可发起',
+    'No refunds yet. To make one, open a paid payment and choose “Refund”',
   ],
   id: 'refund_no',
   label: 'refund_no',

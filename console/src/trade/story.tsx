@@ -8,7 +8,7 @@ import { Badge, nameOf, type Tone } from '../parts/show/states.tsx';
 import { Json, type Point } from '../parts/show/timeline.tsx';
 import { destinations, refundStates } from '../parts/show/trade-states.ts';
 import { Replay } from './replay.tsx';
-import { meaningOf } from './verdicts.ts';
+import { meaningOf, verdictOf } from './verdicts.ts';
 
 const t = texts({
   'zh-CN': {
@@ -25,7 +25,7 @@ const t = texts({
     last: '最近一次',
     queried: (count: number) => `已向渠道查询 ${count} 次`,
     said: '最近的应答',
-    nothing: '没有应答',
+    nothing: '–',
     closing: '正在渠道关闭',
     next: '下次查询',
     handled: (reason: string) => `标记为已处理：${reason}`,
@@ -40,13 +40,13 @@ const t = texts({
     settled: 'Settled: the order is paid',
     unpaid: 'The money arrived; the order was not paid',
     otherPaid: 'The money arrived; another payment had paid the order',
-    callback: 'Callback from the channel',
+    callback: 'Channel callback',
     from: 'from',
     times: (count: number) => `, ${count} times`,
     last: 'last',
-    answer: 'Answer of the channel',
+    answer: 'Channel’s answer',
     said: 'last answer',
-    nothing: 'none',
+    nothing: '–',
     queried: (count: number) => `Asked the channel ${count === 1 ? 'once' : `${count} times`}`,
     closing: 'being closed there',
     next: 'next',
@@ -104,7 +104,7 @@ function called(payment: Payment, one: Callback, mayReplay: boolean): Point {
       <>
         <strong>{one.source === 'query' ? t.answer : t.callback}</strong>
         {one.times > 1 && t.times(one.times)} {one.source === 'callback' && `${t.from} ${one.ip} `}·{' '}
-        {meaningOf(one.verdict)}
+        {verdictOf(one.verdict)}
         {mismatch && ` · ${mismatch}`}
       </>
     ),

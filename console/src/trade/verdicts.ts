@@ -100,13 +100,13 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
       ],
     ],
     payment_sign_invalid: [
-      ['回调签名不正确，未被接受', 'A callback with a wrong signature was refused'],
+      ['签名不正确', 'wrong signature'],
       [
         '核对支付方式的密钥是否与渠道后台一致；若回调不是渠道发出的，无需处理。',
         'Compare the secret of the payment method with the one at the channel. If the channel did not send it, there is nothing to do.',
       ],
     ],
-    payment_notify_invalid: [['回调内容不完整，未被接受', 'An incomplete callback was refused']],
+    payment_notify_invalid: [['内容不完整', 'incomplete']],
     payment_not_found: [
       ['回调所指的支付属于另一个渠道', 'A callback from another channel named this payment'],
     ],
@@ -122,6 +122,13 @@ export function meaningOf(slug: string): string {
   const meaning = known.get(slug)?.[0];
   return meaning ? read(meaning) : slug;
 }
+
+/** Verdicts whose meaning is why a callback was refused, and does not say that it was. */
+const refusals: ReadonlySet<string> = new Set(['payment_sign_invalid', 'payment_notify_invalid']);
+
+/** Meaning of the verdict on a callback, where it stands by itself. */
+export const verdictOf = (slug: string): string =>
+  refusals.has(slug) ? `${read(['已拒绝：', 'Refused: '])}${meaningOf(slug)}` : meaningOf(slug);
 
 /** Advice, if known. */
 export function adviceFor(slug: string): string | undefined {

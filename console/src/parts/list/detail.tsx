@@ -100,6 +100,7 @@ export function CreateDrawer({ resource }: { resource: Resource }) {
       route={create.route}
       fields={create.fields as never}
       wide={create.wide}
+      submit={create.submit && read(create.submit)}
       labelOf={(name) => labelOf(resource, name)}
       onClose={close}
       onDone={(answer) => {

@@ -48,7 +48,7 @@ const t = texts({
     pin: 'Pin to the top of the menu',
     unpin: 'Unpin',
     sum: 'Sum of amounts',
-    total: (amount: string) => `${amount} in all`,
+    total: (amount: string) => `Total ${amount}`,
     tiles: 'As a grid',
     table: 'As a list',
   },

@@ -17,6 +17,7 @@ const t = texts({
     done: (count: number) => `已完成 ${count} 条`,
     refused: (count: number) => `${count} 条被拒绝`,
     back: '返回',
+    cancel: '取消',
     once: '对所有选中的记录生效',
     needed: '必填',
   },
@@ -26,6 +27,7 @@ const t = texts({
     done: (count: number) => `${count} done`,
     refused: (count: number) => `${count} refused`,
     back: 'Back',
+    cancel: 'Cancel',
     once: 'Applies to every selected row',
     needed: 'Required',
   },
@@ -132,7 +134,7 @@ function OneText({ title, fields, label, onClose, onSave }: OneTextProps) {
       }}
       footer={
         <Flex gap={8} justify="end">
-          <Button onClick={onClose}>{t.back}</Button>
+          <Button onClick={onClose}>{t.cancel}</Button>
           <Button type="primary" onClick={() => form.submit()}>
             {title}
           </Button>

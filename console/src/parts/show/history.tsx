@@ -18,6 +18,8 @@ const t = texts({
     createdIt: '创建了它',
     changed: '修改',
     deleted: '删除',
+    adjusted: '调整了余额',
+    reset: '重置了密码',
     refused: (what: string) => `${what}，被拒绝`,
     older: (count: string) => `更早的 ${count} 条见操作日志`,
   },
@@ -28,6 +30,8 @@ const t = texts({
     createdIt: 'created it',
     changed: 'changed it',
     deleted: 'deleted it',
+    adjusted: 'adjusted the balance',
+    reset: 'reset the password',
     refused: (what: string) => `${what} – refused`,
     older: (count: string) => `${count} older ones are in the operation log`,
   },
@@ -94,9 +98,9 @@ function Entries({ resource, id, createdAt }: Props) {
 
 function pointOf(entry: Entry, resource: Resource, base: string): Point {
   const isRefused = entry.status >= 400;
-  // The record itself, by its number or its id, and not an action of it.
-  const isItself = !entry.path.slice(base.length + 1).includes('/');
-  const what = (isItself && verbs.get(entry.method)?.()) || entry.title;
+  // Behind the list: the record, by its number or its id, and an action of it.
+  const [, action] = entry.path.slice(base.length + 1).split('/');
+  const what = verbs.get(action ?? entry.method)?.() ?? entry.title;
   return {
     key: String(entry.id),
     at: entry.created_at,
@@ -110,7 +114,10 @@ function pointOf(entry: Entry, resource: Resource, base: string): Point {
   };
 }
 
+/** By method, or by the end of a longer path. */
 const verbs: ReadonlyMap<string, () => string> = new Map([
   ['PUT', () => t.changed],
   ['DELETE', () => t.deleted],
+  ['update-balance', () => t.adjusted],
+  ['password', () => t.reset],
 ]);
