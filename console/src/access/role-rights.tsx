@@ -54,7 +54,7 @@ const idsOf = (entries: readonly Entry[]): number[] =>
 
 /** In the order of the menu, each title once: a directory may be named as its entry. */
 function useTitles(menus: Role['menus']): string[] {
-  const ids = idsOf(useProfile().menus as Entry[]);
+  const ids = idsOf(useProfile().menus);
   const placeOf = (id: number) => (ids.includes(id) ? ids.indexOf(id) : ids.length);
   const sorted = [...menus].sort((one, other) => placeOf(one.id) - placeOf(other.id));
   return [...new Set(sorted.map(({ title }) => title))];

@@ -5,7 +5,6 @@ import type { Both } from '../contract/texts.ts';
 import type { Cell } from './show/cells.tsx';
 import type { Profile } from './show/profile.ts';
 import type { Field } from './form/fields.tsx';
-import type { Question } from './form/form.tsx';
 
 /** Routes that return a list. */
 export type ListRoute = { [R in Route]: Row<R> extends never ? never : R }[Route] & `GET ${string}`;
@@ -48,6 +47,14 @@ export const commonLabels = {
 type Common = keyof typeof commonLabels;
 
 type FieldsOf<B> = { readonly [K in keyof B & string]?: Field };
+
+/** Asked once before the values of a form are sent. */
+export interface Question {
+  title: string;
+  /** On the button: what is done. */
+  button: string;
+  danger?: boolean;
+}
 
 /** Actions on a row or on the whole list. */
 export type Action<T> = { [R in Route]: ActionOn<R, T> }[Route];

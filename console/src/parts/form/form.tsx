@@ -10,7 +10,7 @@ import { FormEnd, fieldOf, goTo } from './form-focus.tsx';
 import { rulesOf } from './form-rules.ts';
 import { changed, given, initialOf, rebase, type Fields } from './form-values.ts';
 import { detailsOf, failureOf, useCountdown } from '../show/problem.tsx';
-import type { AnyRow } from '../resource.ts';
+import type { AnyRow, Question } from '../resource.ts';
 import { useReturnFocus } from '../show/use-return-focus.ts';
 
 const t = texts({
@@ -38,14 +38,6 @@ const t = texts({
     theirs: 'Use their change',
   },
 });
-
-/** Asked once before the values are sent. */
-export interface Question {
-  title: string;
-  /** On the button: what is done. */
-  button: string;
-  danger?: boolean;
-}
 
 export interface FormProps {
   title: string;

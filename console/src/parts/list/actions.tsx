@@ -4,11 +4,10 @@ import { App, Button, Flex } from 'antd';
 import { useState } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
-import type { Question } from '../form/form.tsx';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { failureOf, Trace } from '../show/problem.tsx';
 import { useMay, useProfile, type Profile } from '../show/profile.ts';
-import { idOf, labelOf, type Action, type AnyRow, type Resource } from '../resource.ts';
+import { idOf, labelOf, type Action, type AnyRow, type Question, type Resource } from '../resource.ts';
 
 const t = texts({
   'zh-CN': { done: '已完成', sure: '确定', back: '返回' },
