@@ -82,7 +82,7 @@ test('an operation is found by each of its filters', async (t) => {
 
 test('the operations of a record are its creation, its changes and its actions, and no others', async (t) => {
   const { admin } = service;
-  const user = (await makeUser(admin)).id as number;
+  const user = (await makeUser(admin)).id;
   const longer = `/users/${user}0`;
   await admin.put(`/users/${user}`, { nickname: 'Renamed' });
   await admin.post(`/users/${user}/update-balance`, { type: 'income', amount: '1.00' });

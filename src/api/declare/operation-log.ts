@@ -67,10 +67,10 @@ const recordKey = /^[\x21-\x7e]{1,64}$/;
 /** The number or id of the record that a write is about: as answered, or as the path names it. */
 function recordOf(ctx: Context): string | null {
   const { route, data } = ctx.state as RequestState;
-  const answered = data as Record<string, unknown> | null | undefined;
   const { module } = operationOf(route as Route);
+  const { [`${module}_no`]: number, id } = (data ?? {}) as Record<string, string | number | undefined>;
   const [inPath] = Object.values((ctx.params ?? {}) as Record<string, string>);
-  const key = String(answered?.[`${module}_no`] ?? inPath ?? answered?.id ?? '');
+  const key = String(number ?? inPath ?? id ?? '');
   return recordKey.test(key) ? key : null;
 }
 

@@ -67,8 +67,7 @@ async function insertEntries<M extends Model>(
   const places = `(${['?', ...names.map(() => '?')].join(', ')})`;
   const values = entries.flatMap((entry) => {
     const at = new Date(entry.created_at);
-    const value = (name: string): SqlValue =>
-      (entry[name as keyof typeof entry] as SqlValue | undefined) ?? null;
+    const value = (name: string) => (entry[name as keyof typeof entry] ?? null) as SqlValue;
     return [periodOf(at), ...columns.map(value), at];
   });
   // Not INSERT IGNORE, which would also drop the entries of a month that has no partition yet.
