@@ -59,8 +59,33 @@ test('the page is served with a nonce, cached and compressed', async (t) => {
   );
 });
 
+/** Bytes of script that the page has fetched, as they travel. */
+const scriptBytes = (page: Page): Promise<number> =>
+  page.evaluate<number>(
+    `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`,
+  );
+
+freshJourney('the sign-in and the first list need little script', async (t, page) => {
+  const door = (await (await fetch(`${own.service.url}/`)).text()).matchAll(
+    /(?:src|href)="(\/console\/assets\/[^"]+\.js)"/g,
+  );
+  const sizes = [...door].map(async ([, path]) => {
+    const answer = await fetch(own.service.url + path, { headers: { 'Accept-Encoding': 'br' } });
+    return Number(answer.headers.get('content-length'));
+  });
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  t.true(bytes > 0 && bytes <= 70_000, `${bytes} bytes to sign in`);
+  await enter(page, { at: '/console/trade/orders' });
+  await page.locator('a.row-link').first().waitFor();
+  t.true((await scriptBytes(page)) <= 360_000, `${await scriptBytes(page)} bytes for the first list`);
+});
+
 async function open(page: Page, address: string): Promise<void> {
   await follow(page, address);
+  await isDrawn(page);
+}
+
+async function isDrawn(page: Page): Promise<void> {
   await page.locator('.screen h1').waitFor();
   await page.locator('[aria-busy=false], [data-screen]').first().waitFor();
   // What is fetched only now leaves its place to a few grey bars.
@@ -91,18 +116,13 @@ const unfit = (page: Page) =>
     ].map((one) => 'does not fit: ' + one.innerText + ' ' + [high(one), wide(one), room(one)]);
   })()`);
 
-/** Photographs every screen. @returns what axe finds on it, and tables that need horizontal scrolling */
-async function walkScreens(page: Page, look: string, rules?: string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const { slug, address } of screens) {
-    await open(page, address);
-    await page.screenshot({ path: `${pictures}/${slug}-${look}.png` });
-    found.push(...(await inaccessible(page, rules)).map((one) => `${slug}: ${one}`));
-    const beyond = await beyondTable(page);
-    if (beyond > 0) found.push(`${slug}: ${beyond} px too wide`);
-    found.push(...(await unfit(page)).map((one) => `${slug}: ${one}`));
-  }
-  return found;
+/** Photographs a screen. @returns what axe finds on it, and what does not fit */
+async function faultsOf(page: Page, slug: string, look: string, rules?: string[]): Promise<string[]> {
+  await page.screenshot({ path: `${pictures}/${slug}-${look}.png` });
+  const found = [...(await inaccessible(page, rules)), ...(await unfit(page))];
+  const beyond = await beyondTable(page);
+  if (beyond > 0) found.push(`${beyond} px too wide`);
+  return found.map((one) => `${slug}: ${one}`);
 }
 
 freshJourney(
@@ -116,31 +136,36 @@ freshJourney(
       };
     `);
     await enter(page, { at: nowhere });
-    t.deepEqual(await walkScreens(page, 'light'), []);
+    const found: string[] = [];
+    for (const { slug, address } of screens) {
+      await open(page, address);
+      found.push(...(await faultsOf(page, slug, 'light')));
+    }
+    t.deepEqual(found, []);
     const drawn = await page.evaluate<string>(`[...window.drawn].join(' ')`);
     t.regex(drawn, /¥\d+万/, 'axes count as the language does');
   },
   { locale: 'zh-CN' },
 );
 
-journey('every screen is legible, dark, in English', async (t, page) => {
-  await page.emulateMedia({ colorScheme: 'dark' });
-  // All but the colours is as in the light.
-  t.deepEqual(await walkScreens(page, 'dark', ['color-contrast']), []);
-  await page.emulateMedia({ colorScheme: null });
-});
-
 const desk = { width: 1280, height: 800 };
 const telephone = { width: 360, height: 740 };
 
-journey('every screen fits a phone', async (t, page) => {
-  await page.setViewportSize(telephone);
+journey('every screen is legible, dark, in English, and fits a phone', async (t, page) => {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const found: string[] = [];
   for (const { slug, address } of screens) {
     await open(page, address);
+    // All but the colours is as in the light.
+    found.push(...(await faultsOf(page, slug, 'dark', ['color-contrast'])));
+    await page.setViewportSize(telephone);
+    await isDrawn(page);
     await page.screenshot({ path: `${pictures}/${slug}-360.png` });
     t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= telephone.width, slug);
+    await page.setViewportSize(desk);
   }
-  await page.setViewportSize(desk);
+  t.deepEqual(found, []);
+  await page.emulateMedia({ colorScheme: null });
 });
 
 journey('a payment, an order and a user fit a phone', async (t, page) => {

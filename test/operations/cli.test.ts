@@ -33,7 +33,9 @@ test('one command unlocks an administrator', async (t) => {
   const signIn = (password: string) => service.anonymous.post('/login', { username, password });
   t.is((await signIn(made.password)).status, 200);
   const { countFailure } = await import('../../src/api/flows/sign-in-limits.js');
-  for (let attempt = 0; attempt < 5; attempt++) await countFailure({ ip: '127.0.0.1', username });
+  // On a stalled machine one is counted twice: in Redis, and here because its answer was late.
+  for (let attempt = 0; attempt < 5; attempt++)
+    await countFailure({ ip: '127.0.0.1', username }).catch(() => undefined);
   t.is((await signIn(made.password)).errorCode, 'login_locked');
   await change('UPDATE admins SET status = 0 WHERE username = ?', [username]);
   const before = await idsOfAdmins();
