@@ -26,7 +26,7 @@ export const adminKeys = {
   is_super_admin: flag(),
 };
 
-const username = recordOrNull(keysOf(Admin, 'id', 'username'));
+const namedAdmin = recordOrNull(keysOf(Admin, 'id', 'username'));
 
 const menuKeys = { ...keysOf(Menu), status: enabled() };
 
@@ -36,7 +36,7 @@ export const menuForest = forestOf('MenuNode', menuKeys);
 
 export const attachment = resource('Attachment', {
   ...described(keysOf(Attachment), { type: ['image, document, video or other'] }),
-  admin: username,
+  admin: namedAdmin,
   url: text(),
 });
 
@@ -49,7 +49,7 @@ const method = recordOrNull(
 export const paymentKeys = {
   ...described(keysOf(Payment), { status: ['pending, paid, failed or cancelled'] }),
   payment_method: method,
-  assignee: username.description('The administrator who handles it'),
+  assignee: namedAdmin.description('The administrator who handles it'),
 };
 
 export const refund = resource('Refund', {
@@ -68,8 +68,8 @@ export const refund = resource('Refund', {
   }),
   user: recordOrNull(keysOf(User, 'id', 'username')).description('The user whose payment it is'),
   payment_method: method,
-  requester: username,
-  approver: username,
+  requester: namedAdmin,
+  approver: namedAdmin,
 });
 
 export const queueKeys = described(

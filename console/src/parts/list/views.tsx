@@ -33,8 +33,8 @@ const NameView = lazy(() => import('./name-view.tsx'));
 
 // A period that has a name moves with the calendar.
 function stored(search: URLSearchParams): string {
-  const of = (name: string) => search.get(name) ?? '';
-  const period = periodOf(of('start_time'), of('end_time'), of('period'));
+  const given = (name: string) => search.get(name) ?? '';
+  const period = periodOf(given('start_time'), given('end_time'), given('period'));
   search.delete('period');
   if (period) {
     search.delete('start_time');
