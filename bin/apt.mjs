@@ -16,23 +16,25 @@ export function canInstall() {
   return isRoot() && existsSync('/etc/debian_version') && findProgram('apt-get') !== undefined;
 }
 
-/** Installs these packages, or says how they are installed. @param {string[]} packages @param {string} [otherwise] what else would do */
-export async function installMissing(packages, otherwise = '') {
+/** Asks to install these packages, or says how they are installed. @param {string[]} packages @param {string} [otherwise] what else would do */
+export async function askToInstall(packages, otherwise = '') {
   if (packages.length === 0) return;
-  if (canInstall()) return install(packages);
-  throw new Failure(
-    `Missing: ${packages.join(' and ')}. Packages can only be installed as root on Debian or Ubuntu.
+  if (!canInstall())
+    throw new Failure(
+      `Missing: ${packages.join(' and ')}. Packages can only be installed as root on Debian or Ubuntu.
   ${otherwise}Install them: sudo apt-get install ${packages.join(' ')}`,
-  );
-}
-
-/** @param {string[]} packages */
-async function install(packages) {
+    );
   const names = packages.join(' and ');
   note(
     `${names}: not installed. apt-get will install it on this machine, without starting system services; about a minute`,
   );
   if (!(await isAgreed())) throw new Failure(`${names}: not installed, as you wish`);
+}
+
+/** @param {string[]} packages */
+export async function install(packages) {
+  if (packages.length === 0) return;
+  const names = packages.join(' and ');
   await step(async () => {
     const allowServices = forbidServices();
     await updateLists();

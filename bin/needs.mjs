@@ -2,7 +2,7 @@
 // name or of the one behind the colon; installed when missing. A path is a file that the suite can do without.
 import { existsSync } from 'node:fs';
 
-import { canInstall, installMissing } from './apt.mjs';
+import { askToInstall, canInstall, install } from './apt.mjs';
 import { command, isMain } from './lifetime.mjs';
 import { findProgram } from './process.mjs';
 
@@ -14,7 +14,9 @@ export async function ensureNeeds(needs) {
     const isThere = isFile ? existsSync(name) || !canInstall() : findProgram(name) !== undefined;
     return isThere ? [] : [wanted];
   });
-  await installMissing([...new Set(missing)]);
+  const packages = [...new Set(missing)];
+  await askToInstall(packages);
+  await install(packages);
 }
 
 async function main() {

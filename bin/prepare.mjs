@@ -6,11 +6,12 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { install } from './apt.mjs';
 import { compileOnChange, ensureBuild } from './build.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { command, end, isMain } from './lifetime.mjs';
 import { createLocalHome } from './local-home.mjs';
-import { ensureServers, loadSettings, provide } from './services.mjs';
+import { askForServers, loadSettings, provide } from './services.mjs';
 import { refuseProduction } from './settings.mjs';
 import { Failure, root, step } from './step.mjs';
 
@@ -24,8 +25,7 @@ const WATCH = '--watch';
  */
 export async function prepare({ durable }) {
   await prepareMachine();
-  await step(ensureBuild);
-  const env = await provide({ persistent: false, durable });
+  const [env] = await Promise.all([provide({ persistent: false, durable }), step(ensureBuild)]);
   return { env, home: env.THROW_AWAY_HOME ?? '' };
 }
 
@@ -36,8 +36,8 @@ export async function prepareMachine() {
   loadSettings();
   refuseProduction();
   createLocalHome();
-  await ensureServers();
-  await step(ensureDependencies);
+  const servers = await askForServers();
+  await Promise.all([install(servers), step(ensureDependencies)]);
 }
 
 /**

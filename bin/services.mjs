@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { installMissing } from './apt.mjs';
+import { askToInstall, install } from './apt.mjs';
 import { stopLeftover } from './daemon.mjs';
 import { findDatabase, startDatabase } from './database.mjs';
 import { command, isMain } from './lifetime.mjs';
@@ -26,16 +26,21 @@ export function loadSettings() {
   }
 }
 
-/** Installs a server that is neither configured nor installed; fails when that cannot be done here. */
-export async function ensureServers() {
+/**
+ * Asks to install the servers that are neither configured nor installed; fails when that cannot be done here.
+ *
+ * @returns their packages, for `install`
+ */
+export async function askForServers() {
   const missing = Object.entries({
     'mariadb-server': isDatabaseConfigured() || findDatabase(),
     'redis-server': isRedisConfigured() || findRedis(),
   }).flatMap(([name, isThere]) => (isThere ? [] : [name]));
-  await installMissing(
+  await askToInstall(
     missing,
     'Name servers (DB_HOST, REDIS_URL, REDIS_SENTINELS), or start them in containers (docs/operations.md, "Containers").\n  ',
   );
+  return missing;
 }
 
 /**
@@ -132,7 +137,7 @@ function accepts(host, port) {
 }
 
 async function main() {
-  await ensureServers();
+  await install(await askForServers());
   const { THROW_AWAY_HOME: _, ...env } = await provide({
     persistent: false,
     durable: process.argv.includes('--durable'),

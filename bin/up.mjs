@@ -3,6 +3,7 @@
 import path from 'node:path';
 
 import { chooseAddress, waitUntilReady } from './address.mjs';
+import { install } from './apt.mjs';
 import { compileOnChange, ensureBuild } from './build.mjs';
 import { ensureConsole, serveConsole } from './console.mjs';
 import { launch, stopDaemon, stopLeftover } from './daemon.mjs';
@@ -11,7 +12,7 @@ import { atEnd, command, end, isEnding } from './lifetime.mjs';
 import { createLocalHome, localHome } from './local-home.mjs';
 import { holderOf, tryLock } from './lock.mjs';
 import { sendToGroup } from './process.mjs';
-import { ensureServers, loadSettings, provide } from './services.mjs';
+import { askForServers, loadSettings, provide } from './services.mjs';
 import { checkSettings } from './settings.mjs';
 import { complain, Failure, note, root, say, step } from './step.mjs';
 
@@ -30,15 +31,11 @@ async function main() {
   /** @type {{ address?: string, servers?: Record<string, string> }} */
   const facts = {};
   if (!(await tryLock('run', () => facts))) throw await alreadyRunning();
-  await ensureServers();
-  await step(ensureDependencies);
-  await step(ensureBuild);
-  checkSettings();
-  await step(ensureConsole);
+  const missing = await askForServers();
   for (const name of PROCESSES) await stopLeftover(localHome, name, scriptOf(name));
+  const [services] = await Promise.all([startServers(missing), build()]);
   const { port, url } = await chooseAddress();
   facts.address = url;
-  const services = await provide({ persistent: true, durable: true });
   facts.servers = services; // .local/ and its sockets are open to its owner alone
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, ...services, PORT: String(port) };
@@ -59,6 +56,19 @@ async function main() {
     compileOnChange('inherit');
     await serveConsole(url);
   }
+}
+
+/** @param {string[]} missing packages to install before */
+async function startServers(missing) {
+  await install(missing);
+  return provide({ persistent: true, durable: true });
+}
+
+async function build() {
+  await step(ensureDependencies);
+  await step(ensureBuild);
+  checkSettings();
+  await step(ensureConsole);
 }
 
 /** The worker's figures are at a port of their own, as under PM2. @param {string} name @param {NodeJS.ProcessEnv} env */
