@@ -81,6 +81,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
         upload,
       };
       const before = await route.subject?.(call);
+      state.before = before;
       const data = await handleAsUnit(route, call, ctx);
       if (before) state.changes = changesBetween(before, ctx.method === 'DELETE' ? {} : (data as object));
       if (data instanceof PlainAnswer) sendPlainly(ctx, data);

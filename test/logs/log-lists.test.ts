@@ -91,6 +91,7 @@ test('the operations of a record are its creation, its changes and its actions, 
   const order = await makeOrder(admin);
   await admin.put(`/orders/${order.id}`, { remark: 'by its id' });
   await admin.put(`/orders/${order.order_no}`, { remark: 'by its number' });
+  t.is((await admin.delete(`/orders/${order.id}`)).status, 200);
   const operationsOf = async (record: string): Promise<string[]> => {
     const { list } = await listed(`/operation-logs?order_by=id&record=/api/admin${record}`);
     return list.map(({ method, path }: Record<string, string>) => `${method} ${path}`);
@@ -99,11 +100,12 @@ test('the operations of a record are its creation, its changes and its actions, 
   await until(async () => (await operationsOf(`/users/${user}`)).length === 3);
   t.deepEqual(await operationsOf(`/users/${user}`), [made, `PUT ${kept}`, `POST ${kept}/update-balance`]);
   t.deepEqual(await operationsOf(longer), [`PUT /api/admin${longer}`]);
-  await until(async () => (await operationsOf(`/orders/${order.order_no}`)).length === 3);
+  await until(async () => (await operationsOf(`/orders/${order.order_no}`)).length === 4);
   t.deepEqual(await operationsOf(`/orders/${order.order_no}`), [
     'POST /api/admin/orders',
     `PUT /api/admin/orders/${order.id}`,
     `PUT /api/admin/orders/${order.order_no}`,
+    `DELETE /api/admin/orders/${order.id}`,
   ]);
   t.is((await admin.get('/operation-logs?record=/api/admin/users/é')).status, 422);
 });

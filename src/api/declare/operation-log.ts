@@ -64,11 +64,14 @@ export function operationEntry(ctx: Context): OperationEntry {
 
 const recordKey = /^[\x21-\x7e]{1,64}$/;
 
-/** The number or id of the record that a write is about: as answered, or as the path names it. */
+/** The number or id of the record that a write is about: its own, or as the path names it. */
 function recordOf(ctx: Context): string | null {
-  const { route, data } = ctx.state as RequestState;
+  const { route, before, data } = ctx.state as RequestState;
   const { module } = operationOf(route as Route);
-  const { [`${module}_no`]: number, id } = (data ?? {}) as Record<string, string | number | undefined>;
+  const { [`${module}_no`]: number, id } = { ...before, ...(data as object | undefined) } as Record<
+    string,
+    string | number | undefined
+  >;
   const [inPath] = Object.values((ctx.params ?? {}) as Record<string, string>);
   const key = String(number ?? inPath ?? id ?? '');
   return recordKey.test(key) ? key : null;

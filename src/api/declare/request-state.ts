@@ -11,6 +11,8 @@ export interface RequestState {
   identity?: Identity;
   /** Raw query and body, for the operation log. */
   input?: { query: unknown; body: unknown };
+  /** The record before an update or delete. */
+  before?: object;
   /** Fields changed by an update or delete. */
   changes?: Change[];
   /** Its entry in the operation log, once started. */
