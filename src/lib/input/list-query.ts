@@ -111,18 +111,6 @@ export class Where {
     return this.and(`${column} LIKE ?`, `%${escapeLike(value)}%`);
   }
 
-  /** As `contains`, or a key among those that `keysOf` finds for the text. */
-  containsOr(
-    column: string,
-    value: string | undefined,
-    keyColumn: string,
-    keysOf: (value: string) => string[],
-  ): this {
-    const keys = value ? keysOf(value) : [];
-    if (!value || keys.length === 0) return this.contains(column, value);
-    return this.and(`(${column} LIKE ? OR ${keyColumn} IN (?))`, `%${escapeLike(value)}%`, keys);
-  }
-
   /** As `equals`, for an ASCII column, which cannot be compared with other characters: those match nothing. */
   equalsAscii(column: string, value: string | undefined): this {
     return isAscii(value) ? this.equals(column, value) : this.and('FALSE');
@@ -182,12 +170,6 @@ export function orderSql({ order_by }: ListQuery, alias: string, isReversed = fa
     return `${alias}.${field} ${isDescending ? 'DESC' : 'ASC'}`;
   });
   return `ORDER BY ${terms.join(', ')}`;
-}
-
-/** ORDER BY and LIMIT of a list. */
-export function pageSql(query: ListQuery, alias: string): string {
-  const offset = (query.page - 1) * query.page_size;
-  return `${orderSql(query, alias)} LIMIT ${query.page_size} OFFSET ${offset}`;
 }
 
 /** The page envelope of docs/spec.md, Conventions. */

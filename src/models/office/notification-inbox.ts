@@ -2,7 +2,7 @@
 import { now } from '../../lib/values/clock.js';
 import { change, select, transact, type SqlValue } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
+import { orderSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';
 import { count, figures } from '../tables/count.js';
@@ -195,7 +195,8 @@ async function readPage(
   });
   if (sources.length === 0) return [];
   const keys = await select<{ id: number }>(
-    `SELECT k.id FROM (${sources.map(({ sql }) => sql).join(' UNION ALL ')}) k ${pageSql(query, 'k')}`,
+    `SELECT k.id FROM (${sources.map(({ sql }) => sql).join(' UNION ALL ')}) k
+     ${orderSql(query, 'k')} LIMIT ${query.page_size} OFFSET ${needed - query.page_size}`,
     sources.flatMap(({ values }) => values),
   );
   if (keys.length === 0) return [];
