@@ -31,8 +31,13 @@ import { routes as session } from './admin/access/session.js';
 import { routes as systemLogs } from './admin/logs/system-logs.js';
 import { routes as userBalanceLogs } from './admin/trade/user-balance-logs.js';
 import { routes as users } from './admin/trade/users.js';
+import type { Route } from './declare/route.js';
 import { routes as health } from './http/health.js';
 import { routes as paymentNotify } from './payment-notify.js';
+
+/** Routes that are switched off together with that module. */
+const ofModule = (module: Route['module'], those: readonly Route[]): Route[] =>
+  those.map((one) => ({ ...one, module }));
 
 export const routes = [
   ...login,
@@ -61,12 +66,14 @@ export const routes = [
   ...imports,
   ...users,
   ...userBalanceLogs,
-  ...orders,
-  ...payments,
-  ...paymentChannel,
-  ...paymentCallbacks,
-  ...refunds,
-  ...paymentMethods,
+  ...ofModule('orders', orders),
+  ...ofModule('payments', [
+    ...payments,
+    ...paymentChannel,
+    ...paymentCallbacks,
+    ...refunds,
+    ...paymentMethods,
+  ]),
   ...paymentNotify,
   ...health,
 ];

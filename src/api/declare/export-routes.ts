@@ -21,7 +21,7 @@ import {
   text,
   textOrNull,
 } from './response.js';
-import { can, nounOf, route, type Route, type RouteDefinition } from './route.js';
+import { can, nounOf, route, type Route } from './route.js';
 
 export interface ExportResource {
   /** URL segment of the list. */
@@ -30,7 +30,6 @@ export interface ExportResource {
   /** Noun of the permission slug and its name. */
   noun: string;
   title: Text;
-  module?: RouteDefinition<'signedIn', object, object, object>['module'];
 }
 
 /** An export in answers. */
@@ -47,7 +46,7 @@ export const exportRecord = resource('Export', {
 });
 
 /** The endpoints for one list. */
-export function exportRoutes({ segment, type, noun, title, module }: ExportResource): Route[] {
+export function exportRoutes({ segment, type, noun, title }: ExportResource): Route[] {
   const access = can(`${noun}.export`, `导出${title.zh}`, `Export ${title.en}`);
   return [
     route({
@@ -59,7 +58,6 @@ export function exportRoutes({ segment, type, noun, title, module }: ExportResou
       description:
         'Takes the filters of the list, times in the request zone. Repeated while it waits or runs, the same request answers the same `export_id`. Progress: `/exports/{id}` and its event stream.',
       access,
-      module,
       body: bodyOf(exportSources[type].filters),
       fails: ['too_many_exports'],
       response: record({ export_id: integer(), status: integer() }),
@@ -81,7 +79,6 @@ export function exportRoutes({ segment, type, noun, title, module }: ExportResou
       name: `show${nounOf(noun)}Export`,
       summary: `Show an export of ${title.en}`,
       access,
-      module,
       params: idParam,
       fails: ['export_not_found'],
       response: exportRecord,

@@ -70,7 +70,6 @@ export const routes = [
     name: 'listOrders',
     summary: 'List orders',
     access: can('order.index', '查看订单列表', 'List orders'),
-    module: 'orders',
     query: Joi.object<OrderFilter & { with_sum: boolean }>({
       ...listKeys(orderSortable),
       ...orderFilters,
@@ -91,7 +90,6 @@ export const routes = [
     summary: 'Place a pending order',
     description: '`amount`, when given, must equal the sum of the details.',
     access: can('order.store', '创建订单', 'Create orders'),
-    module: 'orders',
     body: Joi.object<NewOrder, true>({
       user_id: id().required(),
       details: Joi.array().items(line).min(1).max(200).required(),
@@ -114,7 +112,6 @@ export const routes = [
     type: 'orders',
     noun: 'order',
     title: { zh: '订单', en: 'orders' },
-    module: 'orders',
   }),
   route({
     method: 'POST',
@@ -125,7 +122,6 @@ export const routes = [
     description:
       'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; the column `reason` of an error file is ignored. Rows with the same `order_ref` are one order. A line needs `product_name`, `price` and `quantity`: an empty quantity is refused. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
     access: can('order.import', '导入订单', 'Import orders'),
-    module: 'orders',
     upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true, digest: true },
     // Accepted in both places: an overlooked dry_run would create orders.
     query: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
@@ -161,7 +157,6 @@ export const routes = [
     name: 'showOrder',
     summary: 'Show an order with its refunds',
     access: can('order.show', '查看订单', 'Show orders'),
-    module: 'orders',
     params: orderParam,
     fails: ['order_not_found'],
     response: shownOrder,
@@ -174,7 +169,6 @@ export const routes = [
     summary: 'Change the remark of an order or cancel it',
     description: '`status` may be the present one or `cancelled`.',
     access: can('order.update', '修改订单', 'Change orders'),
-    module: 'orders',
     params: orderParam,
     body: Joi.object<OrderUpdate, true>({
       ...fields,
@@ -194,7 +188,6 @@ export const routes = [
     name: 'deleteOrder',
     summary: 'Delete a pending or cancelled order',
     access: can('order.destroy', '删除订单', 'Delete orders'),
-    module: 'orders',
     params: orderParam,
     fails: ['order_being_paid', 'order_not_deletable', 'order_not_found'],
     response: null,

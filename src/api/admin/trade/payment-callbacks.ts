@@ -17,7 +17,6 @@ export const routes = [
       'A refused callback is verified again under the current configuration and then settled like a new one, dated by its ' +
       'first arrival. However often it is replayed, it pays once. If something is still wrong, the answer says what.',
     access: can('payment.replay', '重放支付回调', 'Replay payment callbacks'),
-    module: 'payments',
     params: Joi.object<{ payment_no: string; id: number }, true>({
       payment_no: Joi.string().max(64).required(),
       id: id().required(),

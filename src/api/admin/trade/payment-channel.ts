@@ -31,7 +31,6 @@ export const routes = [
       '`gateway` has what the customer needs in order to pay, as in `POST /payments`. Placing a payment again answers for ' +
       'the same trade.',
     access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
-    module: 'payments',
     params: numberParam,
     fails: placingRefusals,
     response: record({ ...paymentKeys, gateway: gatewayAnswer().required() }),
@@ -51,7 +50,6 @@ export const routes = [
     deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     access: can('payment.query', '查询支付结果', 'Query payments'),
     isLogged: false,
-    module: 'payments',
     params: numberParam,
     fails: [
       'payment_gateway_disabled',

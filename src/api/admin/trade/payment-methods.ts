@@ -99,7 +99,6 @@ export const routes = [
     name: 'listPaymentMethods',
     summary: 'List payment methods',
     access: can('payment_method.index', '查看支付方式列表', 'List payment methods'),
-    module: 'payments',
     query: Joi.object<MethodFilter, true>({
       ...listKeys(methodSortable),
       name: Joi.string().allow('').max(50),
@@ -117,7 +116,6 @@ export const routes = [
     summary: 'Create a payment method',
     description: `${secretsNote} Keys of \`config\`, others are refused: ${describeKeys(allChannels)}.`,
     access: can('payment_method.store', '创建支付方式', 'Create payment methods'),
-    module: 'payments',
     body: documentedAs(
       Joi.object<MethodBody & { type: string }, true>({
         ...fields,
@@ -145,7 +143,6 @@ export const routes = [
     name: 'showPaymentMethod',
     summary: 'Show a payment method',
     access: can('payment_method.show', '查看支付方式', 'Show payment methods'),
-    module: 'payments',
     params: idParam,
     fails: ['payment_method_not_found'],
     response: method,
@@ -158,7 +155,6 @@ export const routes = [
     summary: 'Change a payment method',
     description: `Only the fields and configuration keys sent change; an empty text removes a key. The type is fixed, and so are merchant, application and gateway while payments or refunds are open at the company. ${secretsNote}`,
     access: can('payment_method.update', '修改支付方式', 'Change payment methods'),
-    module: 'payments',
     params: idParam,
     body: Joi.object<MethodBody, true>(fields),
     fails: [
@@ -180,7 +176,6 @@ export const routes = [
     name: 'deletePaymentMethod',
     summary: 'Delete a payment method that no payment uses',
     access: can('payment_method.destroy', '删除支付方式', 'Delete payment methods'),
-    module: 'payments',
     params: idParam,
     fails: ['payment_method_in_use', 'payment_method_not_found'],
     response: null,
@@ -200,7 +195,6 @@ export const routes = [
       'company can sign one, so the verdict on a complete method is `payment_sign_invalid`.',
     access: can('payment_method.test', '测试支付方式', 'Test payment methods'),
     isLogged: false,
-    module: 'payments',
     deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     params: idParam,
     fails: ['payment_gateway_unknown', 'payment_method_not_found'],

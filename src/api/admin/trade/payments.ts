@@ -81,7 +81,6 @@ export const routes = [
       '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists payments that a person must look at, with ' +
       'the reason in `fail_reason`; `pending_longer_than` lists those that have been pending for more than so many minutes.',
     access: can('payment.index', '查看支付列表', 'List payments'),
-    module: 'payments',
     query: Joi.object<PaymentFilter & { with_sum: boolean }, true>({
       ...listKeys(paymentSortable),
       ...paymentFilters,
@@ -108,7 +107,6 @@ export const routes = [
       'To try again, repeat the request: under the same Idempotency-Key the same payment is placed again, without one ' +
       'a new payment is made for the order.',
     access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
-    module: 'payments',
     body: Joi.object<NewPayment & { initiate: boolean }, true>({
       order_no: Joi.string().min(1).max(64).required(),
       payment_method_id: id().required(),
@@ -135,7 +133,6 @@ export const routes = [
     type: 'payments',
     noun: 'payment',
     title: { zh: '支付', en: 'payments' },
-    module: 'payments',
   }),
   route({
     method: 'GET',
@@ -143,7 +140,6 @@ export const routes = [
     name: 'showPayment',
     summary: 'Show a payment with its order, callbacks, refunds and cleared reasons of attention',
     access: can('payment.show', '查看支付', 'Show payments'),
-    module: 'payments',
     params: paymentParam,
     fails: ['payment_record_not_found'],
     response: paymentDetail,
@@ -160,7 +156,6 @@ export const routes = [
       'payment stays flagged for that one. The last reason stays readable. Fields may be sent back as they were answered. ' +
       'State and third-party number follow from callbacks, queries and the order; nobody sets them here.',
     access: can('payment.update', '修改支付', 'Change payments'),
-    module: 'payments',
     params: paymentParam,
     body: Joi.object<PaymentUpdate, true>({
       remark: optionalMultiline(500),

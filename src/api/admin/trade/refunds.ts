@@ -46,7 +46,6 @@ export const routes = [
       '`needs_attention=1` lists refunds that a person must look at, with the reason in `fail_reason`; `status=waiting` those ' +
       'that wait for approval.',
     access: can('refund.index', '查看退款列表', 'List refunds'),
-    module: 'payments',
     query: Joi.object<RefundFilter & { with_sum: boolean }, true>({
       ...listKeys(refundSortable),
       ...refundFilters,
@@ -69,7 +68,6 @@ export const routes = [
       'company, `balance` adds it to the balance of the user at once. Once the refunds of a payment exceed `REFUND_APPROVAL_ABOVE`, it waits for another ' +
       'administrator. Order and payment stay paid. A channel that cannot refund answers 501; refund to the balance then.',
     access: can('refund.store', '发起退款', 'Request refunds', { slugOnly: true }),
-    module: 'payments',
     body: Joi.object<NewRefund, true>({
       payment_no: Joi.string().min(1).max(64).required(),
       amount: money(1n),
@@ -107,7 +105,6 @@ export const routes = [
     type: 'refunds',
     noun: 'refund',
     title: { zh: '退款', en: 'refunds' },
-    module: 'payments',
   }),
   route({
     method: 'GET',
@@ -116,7 +113,6 @@ export const routes = [
     summary: 'Show a refund',
     description: 'The refund number or the numeric id.',
     access: can('refund.show', '查看退款', 'Show refunds'),
-    module: 'payments',
     params: refundParam,
     fails: ['refund_not_found'],
     response: refund,
@@ -131,7 +127,6 @@ export const routes = [
       '`needs_attention` can only be set to false, together with the `fail_reason` that was seen: if the reason has changed ' +
       'since, the request is refused. Fields may be sent back as they were answered.',
     access: can('refund.update', '处理退款异常', 'Clear refunds'),
-    module: 'payments',
     params: refundParam,
     body: Joi.object<RefundUpdate, true>({
       needs_attention: Joi.boolean(),
@@ -155,7 +150,6 @@ export const routes = [
     name: 'approveRefund',
     summary: 'Approve a waiting refund that somebody else requested',
     access: can('refund.approve', '审批退款', 'Approve refunds', { slugOnly: true }),
-    module: 'payments',
     params: numberParam,
     fails: [
       'balance_limit_exceeded',
@@ -178,7 +172,6 @@ export const routes = [
     summary: 'Reject a waiting refund; its amount can be refunded again',
     description: 'Callers may reject their own requests, too.',
     access: can('refund.approve', '审批退款', 'Approve refunds', { slugOnly: true }),
-    module: 'payments',
     params: numberParam,
     body: Joi.object<{ reason?: string | null }, true>({
       reason: optionalText(200).description('Why; becomes `fail_reason`').example('Already replaced'),
@@ -199,7 +192,6 @@ export const routes = [
       'Sends the refund if it has not been sent yet. One that waits for approval or has ended is answered as it is. If the ' +
       'channel does not say, the answer is 502 with the reason, and the refund is tried again later.',
     access: can('refund.query', '查询退款结果', 'Query refunds'),
-    module: 'payments',
     params: numberParam,
     fails: ['refund_not_found', 'third_party_error'],
     response: refund,
