@@ -23,15 +23,6 @@ import {
 } from './response.js';
 import { can, nounOf, route, type Route } from './route.js';
 
-export interface ExportResource {
-  /** URL segment of the list. */
-  segment: string;
-  type: ExportType;
-  /** Noun of the permission slug and its name. */
-  noun: string;
-  title: Text;
-}
-
 /** An export in answers. */
 export const exportRecord = resource('Export', {
   ...described(keysOf(Export), {
@@ -45,8 +36,10 @@ export const exportRecord = resource('Export', {
   file_url: textOrNull(),
 });
 
-/** The endpoints for one list. */
-export function exportRoutes({ segment, type, noun, title }: ExportResource): Route[] {
+/** The endpoints for one list. @param title the records, as the name of the permission says them */
+export function exportRoutes(type: ExportType, title: Text): Route[] {
+  const segment = type.replaceAll('_', '-');
+  const noun = type.replace(/s$/, '');
   const access = can(`${noun}.export`, `导出${title.zh}`, `Export ${title.en}`);
   return [
     route({

@@ -7,26 +7,17 @@ import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
 import { integer, record, type Answer } from './response.js';
 import { can, nounOf, route, type Route } from './route.js';
 
-export interface LogResource<T extends object> {
-  /** URL segment. */
-  segment: string;
-  table: LogTable;
-  /** Noun of the permission slugs and their names. */
-  noun: string;
+interface LogOf<T extends object> {
+  /** The entries, as the names of the permissions say them. */
   title: Text;
   item: Answer<T>;
   find: (id: number) => Promise<T>;
 }
 
 /** The endpoints for one log. */
-export function logRoutes<T extends object>({
-  segment,
-  table,
-  noun,
-  title,
-  item,
-  find,
-}: LogResource<T>): Route[] {
+export function logRoutes<T extends object>(table: LogTable, { title, item, find }: LogOf<T>): Route[] {
+  const segment = table.replaceAll('_', '-');
+  const noun = table.replace(/s$/, '');
   const count = record({ count: integer() });
   const destroy = can(`${noun}.destroy`, `删除${title.zh}`, `Delete ${title.en}`);
   return [

@@ -87,12 +87,7 @@ export const routes = [
     },
     repeat: (id) => getAdmin(id),
   }),
-  ...exportRoutes({
-    segment: 'admins',
-    type: 'admins',
-    noun: 'admin',
-    title: { zh: '管理员', en: 'administrators' },
-  }),
+  ...exportRoutes('admins', { zh: '管理员', en: 'administrators' }),
   route({
     method: 'GET',
     path: '/admins/{id}',

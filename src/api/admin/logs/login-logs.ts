@@ -30,10 +30,7 @@ export const routes = [
     response: pageOf(item),
     handle: ({ query }) => listLogins(query),
   }),
-  ...logRoutes({
-    segment: 'login-logs',
-    table: 'login_logs',
-    noun: 'login_log',
+  ...logRoutes('login_logs', {
     title: { zh: '登录日志', en: 'login logs' },
     item,
     find: findLogin,

@@ -67,10 +67,7 @@ export const routes = [
       return { ...page, list: page.list.map(titled) };
     },
   }),
-  ...logRoutes({
-    segment: 'operation-logs',
-    table: 'operation_logs',
-    noun: 'operation_log',
+  ...logRoutes('operation_logs', {
     title: { zh: '操作日志', en: 'operation logs' },
     item,
     find: async (id) => titled(await findOperation(id)),

@@ -34,10 +34,7 @@ export const routes = [
     response: pageOf(item),
     handle: ({ query }) => listSystemEntries(query),
   }),
-  ...logRoutes({
-    segment: 'system-logs',
-    table: 'system_logs',
-    noun: 'system_log',
+  ...logRoutes('system_logs', {
     title: { zh: '系统日志', en: 'system logs' },
     item,
     find: findSystemEntry,

@@ -107,12 +107,7 @@ export const routes = [
     },
     repeat: (id) => findOrder(String(id)),
   }),
-  ...exportRoutes({
-    segment: 'orders',
-    type: 'orders',
-    noun: 'order',
-    title: { zh: '订单', en: 'orders' },
-  }),
+  ...exportRoutes('orders', { zh: '订单', en: 'orders' }),
   route({
     method: 'POST',
     path: '/orders/import',

@@ -128,12 +128,7 @@ export const routes = [
       return placeFor(admin, await placingChannel(made.payment_method_id), made);
     },
   }),
-  ...exportRoutes({
-    segment: 'payments',
-    type: 'payments',
-    noun: 'payment',
-    title: { zh: '支付', en: 'payments' },
-  }),
+  ...exportRoutes('payments', { zh: '支付', en: 'payments' }),
   route({
     method: 'GET',
     path: '/payments/{id}',

@@ -100,12 +100,7 @@ export const routes = [
     },
     repeat: (id) => findRefund(String(id)),
   }),
-  ...exportRoutes({
-    segment: 'refunds',
-    type: 'refunds',
-    noun: 'refund',
-    title: { zh: '退款', en: 'refunds' },
-  }),
+  ...exportRoutes('refunds', { zh: '退款', en: 'refunds' }),
   route({
     method: 'GET',
     path: '/refunds/{id}',

@@ -59,12 +59,7 @@ export const routes = [
     },
     repeat: async (id) => changed(await findBalanceLog(id)),
   }),
-  ...exportRoutes({
-    segment: 'user-balance-logs',
-    type: 'user_balance_logs',
-    noun: 'user_balance_log',
-    title: { zh: '余额记录', en: 'balance changes' },
-  }),
+  ...exportRoutes('user_balance_logs', { zh: '余额记录', en: 'balance changes' }),
   route({
     method: 'GET',
     path: '/user-balance-logs/statistics',

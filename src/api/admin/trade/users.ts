@@ -65,12 +65,7 @@ export const routes = [
     handle: async ({ body }) => getUser(await createUser(body)),
     repeat: (id) => getUser(id),
   }),
-  ...exportRoutes({
-    segment: 'users',
-    type: 'users',
-    noun: 'user',
-    title: { zh: '用户', en: 'users' },
-  }),
+  ...exportRoutes('users', { zh: '用户', en: 'users' }),
   route({
     method: 'GET',
     path: '/users/{id}',
