@@ -118,17 +118,15 @@ export const recordOrNull = <K extends Keys>(keys: K) => as<Values<K> | null>(re
 
 export const listOf = <T>(item: Answer<T>) => Joi.array().items(item).required();
 
-/** The page of docs/spec.md, Conventions. */
-export const pageOf = <T>(item: Answer<T>): Answer<Page<T>> =>
-  record({ list: listOf(item), page: integer(), page_size: integer(), total: integer() });
+/** The page of docs/spec.md, Conventions, with more members. */
+export const pageOf = <T, K extends Keys = Record<never, never>>(item: Answer<T>, more?: K) =>
+  as<Page<T> & Values<K>>(
+    record({ list: listOf(item), page: integer(), page_size: integer(), total: integer(), ...more }),
+  );
 
 /** As `pageOf`, with the sum of the amounts of the whole list on request. */
-export const summedPageOf = <T>(item: Answer<T>): Answer<Page<T> & { amount_sum: Money | undefined }> =>
-  record({
-    list: listOf(item),
-    page: integer(),
-    page_size: integer(),
-    total: integer(),
+export const summedPageOf = <T>(item: Answer<T>) =>
+  pageOf(item, {
     amount_sum: as<Money | undefined>(
       amount().optional().description('The sum of the amounts of the whole list, with `with_sum`'),
     ),

@@ -13,7 +13,7 @@ import {
   listBlacklists,
   updateBlacklist,
 } from '../../../models/office/blacklist.js';
-import { described, integer, keysOf, listOf, record, resource, text } from '../../declare/response.js';
+import { described, integer, keysOf, pageOf, record, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Blacklist } from '../../../models/office/tables.js';
 
@@ -39,13 +39,7 @@ export const routes = [
       ip: Joi.string().allow('').max(100),
       status: status(),
     }),
-    response: record({
-      list: listOf(entry),
-      page: integer(),
-      page_size: integer(),
-      total: integer(),
-      client_ip: text(),
-    }),
+    response: pageOf(entry, { client_ip: text() }),
     handle: async ({ query, ip }) => ({ ...(await listBlacklists(query)), client_ip: ip }),
   }),
   route({

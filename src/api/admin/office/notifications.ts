@@ -23,6 +23,7 @@ import {
   integer,
   keysOf,
   listOf,
+  pageOf,
   record,
   resource,
   text,
@@ -64,13 +65,7 @@ export const routes = [
       type: Joi.string().valid(...notificationTypes),
       is_read: Joi.boolean(),
     }),
-    response: record({
-      list: listOf(item),
-      page: integer(),
-      page_size: integer(),
-      total: integer(),
-      unread_count: integer(),
-    }),
+    response: pageOf(item, { unread_count: integer() }),
     handle: ({ admin, query }) => listNotifications(admin.adminId, query),
   }),
   route({
