@@ -1,5 +1,6 @@
 // The contract of a job: what it carries, how it is retried, what it does. The row it points at is the state.
 import type Joi from 'joi';
+import { logger } from '../lib/watch/logger.js';
 import { add, addAndWait, type Work } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
 import { validate } from '../lib/input/validation.js';
@@ -32,6 +33,8 @@ export interface JobDefinition<P, R = unknown> {
 export interface Job<P = unknown, R = unknown> extends JobDefinition<P, R> {
   /** @throws QueueUnavailable */
   enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
+  /** As `enqueue`; a job that the queue does not take now is queued later, by the sweeper. */
+  enqueueOrLeave(payload: P, options?: { delayMs?: number }): Promise<void>;
   /** As `enqueue`, for work that failed for good: a separate job, even while another one for the same work waits. */
   enqueueAgain(payload: P): Promise<void>;
   /** The result, or undefined when the job has not finished in time. @throws QueueUnavailable */
@@ -57,6 +60,10 @@ export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
   return {
     ...definition,
     enqueue: (payload, { delayMs } = {}) => add(work(payload, delayMs)),
+    enqueueOrLeave: (payload, { delayMs } = {}) =>
+      add(work(payload, delayMs)).catch((error: unknown) =>
+        logger.warn({ error, job: definition.name }, 'enqueueing failed; the sweeper will queue this work'),
+      ),
     enqueueAgain(payload) {
       const wanted = work(payload);
       return add({ ...wanted, id: `${wanted.id}-again`, again: true });

@@ -3,7 +3,6 @@ import Joi from 'joi';
 import { currentLanguage, currentZone } from '../../lib/process/context.js';
 import type { Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
-import { logger } from '../../lib/watch/logger.js';
 import { idParam } from '../../lib/input/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
 import { Admin } from '../../models/access/tables.js';
@@ -61,7 +60,7 @@ export function exportRoutes(type: ExportType, title: Text): Route[] {
           language: currentLanguage(),
           zone: currentZone(),
         });
-        if (isNew) await enqueue(id);
+        if (isNew) await writeExport.enqueueOrLeave({ id });
         return { export_id: id, status: 0 };
       },
       repeat: (id) => Promise.resolve({ export_id: id, status: 0 }),
@@ -91,13 +90,4 @@ function bodyOf(filters: Record<string, Joi.Schema>): Joi.ObjectSchema<{ format:
   };
   const optional = Object.entries(keys).map(([name, schema]) => [name, schema.empty(Joi.valid('', null))]);
   return Joi.object<{ format: ExportFormat }>(Object.fromEntries(optional) as Record<string, Joi.Schema>);
-}
-
-// The row is stored; if queuing fails, the sweeper queues it.
-async function enqueue(id: number): Promise<void> {
-  await writeExport
-    .enqueue({ id })
-    .catch((error: unknown) =>
-      logger.warn({ error, export: id }, 'enqueueing failed; the sweeper will queue this export'),
-    );
 }

@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { now } from '../../../lib/values/clock.js';
-import { logger } from '../../../lib/watch/logger.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { id, money, nonEmptyMultiline, optionalMultiline } from '../../../lib/input/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';
@@ -102,7 +101,11 @@ export const routes = [
     response: order,
     async handle({ body }) {
       const placed = await placeOrder(body);
-      if (placed.expire_at) await scheduleExpiry(placed.order_no, placed.expire_at);
+      const { order_no, expire_at } = placed;
+      if (expire_at) {
+        const delayMs = Math.max(0, expire_at.getTime() - now().getTime());
+        await expireOrder.enqueueOrLeave({ order_no }, { delayMs });
+      }
       return placed;
     },
     repeat: (id) => findOrder(String(id)),
@@ -194,14 +197,4 @@ export const routes = [
 async function showOrder(reference: string) {
   const found = await findOrder(reference);
   return { ...found, refunds: await refundsOfOrder(found.order_no) };
-}
-
-// The row has the expiry; if queuing fails, the sweeper queues it.
-async function scheduleExpiry(orderNo: string, expireAt: Date): Promise<void> {
-  const delayMs = Math.max(0, expireAt.getTime() - now().getTime());
-  await expireOrder
-    .enqueue({ order_no: orderNo }, { delayMs })
-    .catch((error: unknown) =>
-      logger.warn({ error }, 'enqueueing failed; the sweeper will expire this order'),
-    );
 }

@@ -5,7 +5,6 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { money, nonEmptyText, optionalText } from '../../../lib/input/schema.js';
 import { say } from '../../../lib/values/language.js';
-import { logger } from '../../../lib/watch/logger.js';
 import { sendRefund } from '../../../jobs/send-refund.js';
 import {
   findRefund,
@@ -95,7 +94,7 @@ export const routes = [
     response: refund,
     async handle({ admin, body }) {
       const { id, refund_no, isDue } = await requestRefund(body, operatorOf(admin));
-      if (isDue) await enqueue(refund_no);
+      if (isDue) await sendRefund.enqueueOrLeave({ refund_no });
       return findRefund(String(id));
     },
     repeat: (id) => findRefund(String(id)),
@@ -156,7 +155,8 @@ export const routes = [
     ],
     response: refund,
     async handle({ admin, params: { refund_no } }) {
-      if (await approveRefund(refund_no, operatorOf(admin))) await enqueue(refund_no);
+      const isDue = await approveRefund(refund_no, operatorOf(admin));
+      if (isDue) await sendRefund.enqueueOrLeave({ refund_no });
       return findRefund(refund_no);
     },
   }),
@@ -198,12 +198,3 @@ export const routes = [
     },
   }),
 ];
-
-// The row is due; if queuing fails, the sweeper queues it.
-async function enqueue(refund_no: string): Promise<void> {
-  await sendRefund
-    .enqueue({ refund_no })
-    .catch((error: unknown) =>
-      logger.warn({ error, refund_no }, 'enqueueing failed; the sweeper will queue this refund'),
-    );
-}
