@@ -1,5 +1,5 @@
 // admin_sessions: one row per issued token. A revoked one is refused from the next request on, by every process.
-import { Op, type Transaction } from 'sequelize';
+import { Op, type Transaction, type WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
@@ -73,33 +73,19 @@ export async function signedInLately(username: string, ip: string): Promise<bool
   return rows.some((row) => networkOf(row.ip) === network);
 }
 
-/** Revokes one session. */
-export async function revokeSession(jti: string): Promise<void> {
-  await changing(['identity'], (t) =>
-    AdminSession.update({ revoked_at: now() }, { where: { jti, revoked_at: null }, transaction: t }),
-  );
-}
-
 /**
- * Revokes the sessions of an administrator.
+ * Ends the sessions that the condition names, on every process.
  *
  * @returns how many were open
  */
-export function revokeSessionsOf(adminId: number): Promise<number> {
-  return changing(['identity'], (t) => endSessionsOf(adminId, t));
-}
+export const revokeSessions = (which: WhereOptions<AdminSession>): Promise<number> =>
+  changing(['identity'], (t) => endSessions(which, t));
 
-/**
- * Ends the sessions of an administrator, but for one if it is named, within a transaction that changes `identity`.
- *
- * @returns how many were open
- */
-export async function endSessionsOf(adminId: number, t: Transaction, except = ''): Promise<number> {
-  const valid = { jti: { [Op.ne]: except }, revoked_at: null, expires_at: { [Op.gt]: now() } };
-  const [ended] = await AdminSession.update(
-    { revoked_at: now() },
-    { where: { admin_id: adminId, ...valid }, transaction: t },
-  );
+/** The same within a transaction that changes `identity`. */
+export async function endSessions(which: WhereOptions<AdminSession>, t: Transaction): Promise<number> {
+  const open = { revoked_at: null, expires_at: { [Op.gt]: now() } };
+  const where = { ...which, ...open };
+  const [ended] = await AdminSession.update({ revoked_at: now() }, { where, transaction: t });
   return ended;
 }
 

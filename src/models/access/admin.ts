@@ -7,7 +7,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
 import { id, status } from '../../lib/input/schema.js';
 import { hashPassword } from '../../lib/secrets/password.js';
-import { endSessionsOf } from './admin-session.js';
+import { endSessions } from './admin-session.js';
 import { roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import {
@@ -18,9 +18,8 @@ import {
   type Holder,
 } from './rights.js';
 import { assertExist } from './role.js';
-import type { Credential } from './sign-in.js';
 import { changing } from '../tables/versions.js';
-import { Admin, Role, type Department } from './tables.js';
+import { Admin, Role, type AdminSession, type Department } from './tables.js';
 import { assertDepartment, departmentsBelow } from './department.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
@@ -93,7 +92,7 @@ export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<num
   await assertExist('role', role_ids);
   await assertHoldsRoles(holder, role_ids);
   const password_hash = await hashPassword(password);
-  const id = await refuseDuplicates(
+  return refuseDuplicates(
     changing(['identity'], async (t) => {
       await assertDepartment(fields.department_id, t);
       const admin = await Admin.create(
@@ -112,7 +111,6 @@ export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<num
     }),
     duplicates,
   );
-  return id;
 }
 
 /** Changes only the fields given. Disabling ends all sessions. */
@@ -133,7 +131,7 @@ export async function updateAdmin(holder: Holder, id: number, fields: Partial<Ad
       await admin.$set('roles', role_ids, { transaction: t });
     }
     await assertSuperAdminRemains(t);
-    if (columns.status === 0) await endSessionsOf(id, t);
+    if (columns.status === 0) await endSessions({ admin_id: id }, t);
   });
 }
 
@@ -156,19 +154,6 @@ export async function resetAdminPassword(holder: Holder, id: number, password: s
 }
 
 /**
- * Sets one's own new password and ends all sessions but the one of that `jti`.
- *
- * @throws old_password_wrong when the proven password was replaced meanwhile
- */
-export async function changeOwnPassword(
-  { id, password_hash }: Pick<Credential, 'id' | 'password_hash'>,
-  password: string,
-  jti: string,
-): Promise<void> {
-  await storePassword(id, password, { mustChange: false, except: jti, proven: password_hash });
-}
-
-/**
  * Stores a new password and ends the sessions, but for one if it is named.
  *
  * @param mustChange somebody else has set it: its owner must change it before anything else (PASSWORD_CHANGE_REQUIRED)
@@ -187,7 +172,7 @@ export async function storePassword(
     const [changed] = await Admin.update(stored, { where, transaction: t });
     if (changed === 0 && proven) fail('old_password_wrong', { field: 'old_password' });
     if (changed === 0) fail('admin_not_found');
-    await endSessionsOf(id, t, except);
+    await endSessions(matching<AdminSession>({ admin_id: id, jti: except && { [Op.ne]: except } }), t);
   });
 }
 

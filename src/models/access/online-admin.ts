@@ -3,6 +3,7 @@ import { Op } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { endSessions, revokeSessions } from './admin-session.js';
 import { idleSince, type Identity } from './identity.js';
 import { assertOutranks } from './rights.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
@@ -87,18 +88,13 @@ export function countOnline(): Promise<number> {
  * @returns how many were really ended
  * @throws grant_beyond_own when one belongs to somebody with more rights, as ending all their sessions would
  */
-export async function kickOut(identity: Identity, sessionIds: readonly number[]): Promise<number> {
-  const ended = await changing(['identity'], async (t) => {
+export function kickOut(identity: Identity, sessionIds: readonly number[]): Promise<number> {
+  return changing(['identity'], async (t) => {
     const sessions = await AdminSession.findAll({ where: { id: sessionIds }, transaction: t });
     const owners = new Set(sessions.map(({ admin_id }) => admin_id));
     for (const owner of owners) await assertOutranks(identity, owner, t);
-    const [revoked] = await AdminSession.update(
-      { revoked_at: now() },
-      { where: { id: sessionIds, revoked_at: null, expires_at: { [Op.gt]: now() } }, transaction: t },
-    );
-    return revoked;
+    return endSessions({ id: sessionIds }, t);
   });
-  return ended;
 }
 
 /**
@@ -107,16 +103,7 @@ export async function kickOut(identity: Identity, sessionIds: readonly number[])
  * @throws online_admin_not_found when the caller has no such session
  */
 export async function endOwnSession({ adminId }: Identity, id: number): Promise<void> {
-  const [ended] = await changing(['identity'], (t) =>
-    AdminSession.update(
-      { revoked_at: now() },
-      {
-        where: { id, admin_id: adminId, revoked_at: null, expires_at: { [Op.gt]: now() } },
-        transaction: t,
-      },
-    ),
-  );
-  if (ended === 0) fail('online_admin_not_found');
+  if ((await revokeSessions({ id, admin_id: adminId })) === 0) fail('online_admin_not_found');
 }
 
 /** Those of these sessions that are still valid. */

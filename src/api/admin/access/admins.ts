@@ -26,7 +26,7 @@ import {
   resetAdminPassword,
   updateAdmin,
 } from '../../../models/access/admin.js';
-import { revokeSessionsOf } from '../../../models/access/admin-session.js';
+import { revokeSessions } from '../../../models/access/admin-session.js';
 import { assertOutranks } from '../../../models/access/rights.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { adminKeys } from '../../declare/records.js';
@@ -172,7 +172,7 @@ export const routes = [
     async handle({ admin: holder, params }) {
       await getAdmin(params.id);
       await assertOutranks(holder, params.id);
-      return { count: await revokeSessionsOf(params.id) };
+      return { count: await revokeSessions({ admin_id: params.id }) };
     },
   }),
 ];

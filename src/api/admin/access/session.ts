@@ -14,8 +14,8 @@ import {
 } from '../../../lib/secrets/password-policy.js';
 import { email, idParam, phone, nonEmptyText, webAddress } from '../../../lib/input/schema.js';
 import { problem } from '../../../lib/input/validation.js';
-import { type AdminFields, changeOwnPassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
-import { revokeSession } from '../../../models/access/admin-session.js';
+import { type AdminFields, storePassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
+import { revokeSessions } from '../../../models/access/admin-session.js';
 import type { Identity } from '../../../models/access/identity.js';
 import { endOwnSession, listOwnSessions } from '../../../models/access/online-admin.js';
 import { AdminSession } from '../../../models/access/tables.js';
@@ -94,7 +94,9 @@ export const routes = [
     access: 'signedIn',
     beforePasswordChange: true,
     response: null,
-    handle: ({ admin }) => revokeSession(admin.jti),
+    async handle({ admin }) {
+      await revokeSessions({ jti: admin.jti });
+    },
   }),
   route({
     method: 'GET',
@@ -180,14 +182,17 @@ export const routes = [
       }
       // As at sign-in: a right guess among concurrent ones must fail.
       await passwordChange.assertNotLocked(admin.adminId);
-      await changeOwnPassword(proven, body.password, admin.jti);
+      await storePassword(proven.id, body.password, {
+        mustChange: false,
+        except: admin.jti,
+        proven: proven.password_hash,
+      });
       await passwordChange.clear(admin.adminId);
     },
   }),
 ];
 
-/** The caller's data from the database. */
-async function readAccount(identity: Identity) {
+async function profileOf(identity: Identity): Promise<Answered<typeof profile>> {
   const [admin, permissions, menus] = await Promise.all([
     getAdmin(identity.adminId),
     identity.isSuperAdmin
@@ -195,11 +200,6 @@ async function readAccount(identity: Identity) {
       : [...new Set(identity.rules.map(({ slug }) => slug))].sort(),
     menuTreeFor(identity),
   ]);
-  return { admin, permissions, menus };
-}
-
-async function profileOf(identity: Identity): Promise<Answered<typeof profile>> {
-  const { admin, permissions, menus } = await readAccount(identity);
   const { refundApprovalAbove: approvalAbove } = config.payments;
   const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;
   return {
