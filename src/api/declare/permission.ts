@@ -47,6 +47,12 @@ export function mayPass(identity: Identity, names: readonly string[]): boolean {
   return names.every((name) => own.has(name));
 }
 
+/** For a caller: whether they may call every route that such a permission opens. */
+export const covers =
+  (identity: Identity) =>
+  (rule: PermissionRule): boolean =>
+    mayPass(identity, opens(rule));
+
 const nameOf = (route: Route): string => `${route.method} ${fullPath(route)}`;
 
 function isOpenedBy(

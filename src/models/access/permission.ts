@@ -5,6 +5,7 @@ import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { menuTitle, permissionName, permissionsNamed, withoutShown } from './builtin-names.js';
+import type { PermissionRule } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { Menu, Permission, RolePermission } from './tables.js';
@@ -58,11 +59,8 @@ export interface BuiltinPermission {
 
 const duplicates = { uq_permissions_slug: { slug: 'permission_slug_exists', field: 'slug' } } as const;
 
-/** Which routes a permission opens, by their names; the caller knows the routes. */
-export type Opens = (rule: { slug: string; method: string; path: string }) => string[];
-
-/** Whether the holder may pass all these routes. */
-export type Passes = (routes: string[]) => boolean;
+/** Whether the holder may call every route that such a permission opens; the caller knows the routes. */
+export type Covers = (rule: PermissionRule) => boolean;
 
 export async function listPermissions(query: PermissionFilter): Promise<Page<PermissionRecord>> {
   const where = matching<Permission>({
@@ -119,13 +117,8 @@ export async function allPermissionSlugs(): Promise<string[]> {
 }
 
 /** Creates a permission; who is no super administrator must pass every route it opens. */
-export async function createPermission(
-  holder: Holder,
-  fields: PermissionFields,
-  opens: Opens,
-  passes: Passes,
-): Promise<number> {
-  assertPasses(holder, passes, opens(fields));
+export async function createPermission(fields: PermissionFields, covers: Covers): Promise<number> {
+  if (!covers(fields)) fail('grant_beyond_own');
   return refuseDuplicates(
     changing(['identity'], async (t) => {
       await assertMenu(fields.menu_id, t);
@@ -140,13 +133,13 @@ export async function updatePermission(
   holder: Holder,
   id: number,
   fields: Partial<PermissionFields>,
-  opens: Opens,
-  passes: Passes,
+  covers: Covers,
 ): Promise<void> {
   await refuseDuplicates(
     changing(['identity'], async (t) => {
       const permission = await lockPermission(holder, id, t);
-      assertPasses(holder, passes, [...opens(permission), ...opens({ ...listed(permission), ...fields })]);
+      const after = { ...listed(permission), ...fields };
+      if (!covers(permission) || !covers(after)) fail('grant_beyond_own');
       await assertMenu(fields.menu_id, t);
       await permission.update(withoutShown('permission', permission, cleared(fields)), { transaction: t });
     }),
@@ -154,15 +147,10 @@ export async function updatePermission(
   );
 }
 
-export async function deletePermission(
-  holder: Holder,
-  id: number,
-  opens: Opens,
-  passes: Passes,
-): Promise<void> {
+export async function deletePermission(holder: Holder, id: number, covers: Covers): Promise<void> {
   await changing(['identity'], async (t) => {
     const permission = await lockPermission(holder, id, t);
-    assertPasses(holder, passes, opens(permission));
+    if (!covers(permission)) fail('grant_beyond_own');
     await permission.destroy({ transaction: t });
   });
 }
@@ -208,10 +196,6 @@ async function lockPermission(holder: Holder, id: number, t: Transaction): Promi
 
 const cleared = <T extends Partial<PermissionFields>>(fields: T): T =>
   blankToNull(noneToNull(fields, 'menu_id'));
-
-function assertPasses(holder: Holder, passes: Passes, routes: string[]): void {
-  if (!holder.isSuperAdmin && !passes(routes)) fail('grant_beyond_own');
-}
 
 async function assertMenu(menuId: number | null | undefined, t: Transaction): Promise<void> {
   if (!menuId) return;

@@ -11,19 +11,17 @@ import {
   status,
   nonEmptyText,
 } from '../../../lib/input/schema.js';
-import type { Identity } from '../../../models/access/identity.js';
 import {
   createPermission,
   deletePermission,
   getPermission,
   listPermissions,
-  type Passes,
   type PermissionFields,
   type PermissionFilter,
   permissionSortable,
   updatePermission,
 } from '../../../models/access/permission.js';
-import { mayPass, opens } from '../../declare/permission.js';
+import { covers } from '../../declare/permission.js';
 import { enabled, keysOf, pageOf, recordOrNull, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Menu, Permission } from '../../../models/access/tables.js';
@@ -81,8 +79,7 @@ export const routes = [
     }),
     fails: ['grant_beyond_own', 'menu_unknown', 'permission_not_found', 'permission_slug_exists'],
     response: permission,
-    handle: async ({ admin, body }) =>
-      getPermission(await createPermission(admin, body, opens, passesOf(admin))),
+    handle: async ({ admin, body }) => getPermission(await createPermission(body, covers(admin))),
     repeat: (id) => getPermission(id),
   }),
   route({
@@ -114,7 +111,7 @@ export const routes = [
     response: permission,
     subject: ({ params }) => getPermission(params.id),
     async handle({ admin, params, body }) {
-      await updatePermission(admin, params.id, body, opens, passesOf(admin));
+      await updatePermission(admin, params.id, body, covers(admin));
       return getPermission(params.id);
     },
   }),
@@ -128,10 +125,6 @@ export const routes = [
     fails: ['builtin_permission_protected', 'grant_beyond_own', 'permission_not_found'],
     response: null,
     subject: ({ params }) => getPermission(params.id),
-    handle: ({ admin, params }) => deletePermission(admin, params.id, opens, passesOf(admin)),
+    handle: ({ admin, params }) => deletePermission(admin, params.id, covers(admin)),
   }),
 ];
-
-function passesOf(admin: Identity): Passes {
-  return (routes) => mayPass(admin, routes);
-}
