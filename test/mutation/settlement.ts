@@ -135,8 +135,8 @@ export const settlement: Fault[] = [
   },
   {
     file: attempt,
-    from: `    'WHERE o.order_no = :order_no AND o.period = :period FOR UPDATE',`,
-    to: `    'WHERE o.order_no = :order_no AND o.period = :period',`,
+    from: `'WHERE o.order_no = :order_no AND o.period = :period FOR UPDATE'`,
+    to: `'WHERE o.order_no = :order_no AND o.period = :period'`,
     breaks: 'the order is read without its lock: two payments pay it',
     test: doubleMoney,
     match: 'one of two payments in time for a cancelled order pays it',

@@ -36,6 +36,12 @@ export const paymentPeriod = (number: string): number | undefined => periodIn(pa
 /** The partition of a refund number, YYYYMM as an integer; undefined when malformed. */
 export const refundPeriod = (number: string): number | undefined => periodIn(refundNumber.exec(number));
 
+/** The key of an order in statements; no row has that of a malformed number. */
+export const orderKey = (order_no: string) => ({ order_no, period: orderPeriod(order_no) ?? 0 });
+
+/** The same of a payment. */
+export const paymentKey = (payment_no: string) => ({ payment_no, period: paymentPeriod(payment_no) ?? 0 });
+
 /**
  * The first and last month of numbers with this prefix; undefined when no number starts so. (ORD cannot occur
  * later in one: ULIDs have no O.)

@@ -2,7 +2,7 @@
 import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
-import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
+import { orderKey, paymentKey } from '../../lib/values/numbers.js';
 import { columnsOf, selection, type Expression, type RowOf } from '../tables/selection.js';
 import type { CallbackKey } from './payment-callback.js';
 import { Order, Payment, PaymentCallback, ThirdPartyNumber } from './tables.js';
@@ -62,22 +62,12 @@ export const readAttempt = (
   attempts.first('WHERE c.id = :id AND c.period = :period', { id, period }, { t });
 
 export const lockOrder = (order_no: string, t: Transaction): Promise<LockedOrder | undefined> =>
-  orders.first(
-    'WHERE o.order_no = :order_no AND o.period = :period FOR UPDATE',
-    {
-      order_no,
-      period: orderPeriod(order_no) ?? 0,
-    },
-    { t },
-  );
+  orders.first('WHERE o.order_no = :order_no AND o.period = :period FOR UPDATE', orderKey(order_no), { t });
 
 export const lockPayment = (payment_no: string, t: Transaction): Promise<LockedPayment | undefined> =>
   payments.first(
     'WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE',
-    {
-      payment_no,
-      period: paymentPeriod(payment_no) ?? 0,
-    },
+    paymentKey(payment_no),
     { t },
   );
 

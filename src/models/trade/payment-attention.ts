@@ -7,7 +7,7 @@ import { problem } from '../../lib/input/validation.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
 import { announcing } from '../../lib/redis/changes.js';
 import type { Money } from '../../lib/values/money.js';
-import { paymentPeriod } from '../../lib/values/numbers.js';
+import { paymentKey } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
 import { deliverStored, notifyWithin } from '../office/notification.js';
 import { insertRow, updateRows } from '../tables/rows.js';
@@ -88,11 +88,8 @@ export async function flagWithin(
 ): Promise<number[]> {
   const flagged = await change(
     `UPDATE payments p SET p.needs_attention = 1, p.fail_reason = :reason, p.updated_at = :at
-     WHERE p.payment_no = :paymentNo AND p.period = :period AND NOT (:isDoubt AND p.status = 'paid')`,
-    {
-      ...{ paymentNo, period: paymentPeriod(paymentNo) ?? 0, reason },
-      ...{ isDoubt: doubts.includes(reason), at: now() },
-    },
+     WHERE p.payment_no = :payment_no AND p.period = :period AND NOT (:isDoubt AND p.status = 'paid')`,
+    { ...paymentKey(paymentNo), reason, isDoubt: doubts.includes(reason), at: now() },
     t,
   );
   return flagged > 0 ? notifyAttention(paymentNo, reason, t, details) : [];
@@ -205,7 +202,7 @@ export async function updatePayment(
   by: { id: number; username: string },
 ): Promise<void> {
   const { payment_no, assignee_id: assigned } = await findPayment(reference);
-  const key = { payment_no, period: paymentPeriod(payment_no) as number };
+  const key = paymentKey(payment_no);
   const revise = async (t: Transaction): Promise<void> => {
     const updated_at = now();
     if (remark !== undefined) await updateRows(Payment, { remark: remark || null, updated_at }, key, t);

@@ -5,7 +5,7 @@ import type { RawCallback } from '../../lib/channels/channel.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fieldsOf } from '../../lib/input/body-fields.js';
-import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
+import { orderKey, paymentKey } from '../../lib/values/numbers.js';
 import { unseal } from '../../lib/secrets/secret-box.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
@@ -28,9 +28,9 @@ const maxShown = 200;
 /** The attempts for a payment: verified ones first, and of these and the others the newest first. */
 export const callbacksOf = (paymentNo: string): Promise<CallbackRecord[]> =>
   callbacks.rows(
-    `WHERE c.payment_no = :paymentNo AND c.period = :period
+    `WHERE c.payment_no = :payment_no AND c.period = :period
        ORDER BY c.state = 'refused', c.id DESC LIMIT ${maxShown}`,
-    { paymentNo, period: paymentPeriod(paymentNo) ?? 0 },
+    paymentKey(paymentNo),
   );
 
 /** Whether a verified attempt that pays the order `o` waits to be settled. */
@@ -43,11 +43,8 @@ export const beingPaid = computed<boolean>(
 /** The same for the order of that number. */
 export async function isBeingPaid(orderNo: string, t: Transaction): Promise<boolean> {
   const waiting = await waitingOnes.first(
-    `WHERE p.order_no = :orderNo AND p.period >= :period AND c.state = 'pending' LIMIT 1`,
-    {
-      orderNo,
-      period: orderPeriod(orderNo) ?? 0,
-    },
+    `WHERE p.order_no = :order_no AND p.period >= :period AND c.state = 'pending' LIMIT 1`,
+    orderKey(orderNo),
     { t },
   );
   return waiting !== undefined;
@@ -76,16 +73,11 @@ export const unverified: readonly ErrorSlug[] = [
  */
 export async function hasUnverified(paymentNo: string, since: Date | null): Promise<boolean> {
   const found = await refusedOnes.first(
-    `WHERE c.payment_no = :paymentNo AND c.period = :period AND c.state = 'refused' AND c.verdict IN (:unverified)
+    `WHERE c.payment_no = :payment_no AND c.period = :period AND c.state = 'refused' AND c.verdict IN (:unverified)
        AND COALESCE(c.last_at, c.created_at) >= :since
        AND NOT EXISTS (SELECT 1 FROM payment_handlings h WHERE h.payment_no = c.payment_no
          AND h.reason = 'notice_unverified' AND h.created_at > COALESCE(c.last_at, c.created_at)) LIMIT 1`,
-    {
-      paymentNo,
-      period: paymentPeriod(paymentNo) ?? 0,
-      unverified: [...unverified],
-      since: since ?? new Date(0),
-    },
+    { ...paymentKey(paymentNo), unverified: [...unverified], since: since ?? new Date(0) },
   );
   return found !== undefined;
 }
@@ -105,12 +97,8 @@ const storedCallbacks = selection(stored, 'payment_callbacks c');
 /** An attempt for that payment. @throws payment_callback_not_found */
 export async function storedCallback(paymentNo: string, id: number): Promise<StoredCallback> {
   const found = await storedCallbacks.first(
-    'WHERE c.id = :id AND c.period = :period AND c.payment_no = :paymentNo',
-    {
-      id,
-      period: paymentPeriod(paymentNo) ?? 0,
-      paymentNo,
-    },
+    'WHERE c.id = :id AND c.period = :period AND c.payment_no = :payment_no',
+    { id, ...paymentKey(paymentNo) },
   );
   const { sealed, ...callback } = found ?? fail('payment_callback_not_found');
   const arrived = sealed === null ? undefined : openedCallback(sealed, callback.created_at);

@@ -4,7 +4,7 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
-import { orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../../lib/values/numbers.js';
+import { orderKey, paymentKey, periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { insertSql, updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
@@ -53,8 +53,7 @@ export async function follow(payment_no: string, type: string, expireAt: Date | 
   const expire_at = expireAt ?? new Date(at.getTime() + config.payments.followMs);
   const until_at = new Date(expire_at.getTime() + config.payments.followMs);
   const due_at = new Date(at.getTime() + minuteMs);
-  const period = paymentPeriod(payment_no) ?? 0;
-  const row = { payment_no, period, type, expire_at, until_at, due_at, created_at: at };
+  const row = { ...paymentKey(payment_no), type, expire_at, until_at, due_at, created_at: at };
   const { sql, values } = insertSql(PaymentFollowUp, [row]);
   // Always changed, so that `unfollow` sees that it is placed again.
   const again = 'due_at = LEAST(due_at, VALUES(due_at)) - INTERVAL 1000 MICROSECOND';
@@ -210,7 +209,7 @@ export async function closeBeforeExpiry(order_no: string, t: Transaction): Promi
   const at = now();
   const open = await openOnes.rows(
     `WHERE p.order_no = :order_no AND p.period >= :period AND p.status = 'pending' AND f.holds_order = 1`,
-    { order_no, period: orderPeriod(order_no) ?? 0 },
+    orderKey(order_no),
     { t },
   );
   await closeSoon(

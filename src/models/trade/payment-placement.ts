@@ -2,7 +2,7 @@
 import { now } from '../../lib/values/clock.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
-import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
+import { orderPeriod, paymentKey } from '../../lib/values/numbers.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import { beingPaid } from './payment-callback.js';
@@ -30,14 +30,9 @@ const payables = selection(shown, 'orders o', 'JOIN payments p');
  */
 export async function payablePayment(paymentNo: string, orderNo: string): Promise<Payable> {
   const both = await payables.first(
-    `WHERE p.payment_no = :paymentNo AND p.period = :period AND o.order_no = :orderNo AND o.period = :month
+    `WHERE p.payment_no = :payment_no AND p.period = :period AND o.order_no = :order_no AND o.period = :month
          AND o.deleted_at IS NULL`,
-    {
-      paymentNo,
-      period: paymentPeriod(paymentNo) ?? 0,
-      orderNo,
-      month: orderPeriod(orderNo) ?? 0,
-    },
+    { ...paymentKey(paymentNo), order_no: orderNo, month: orderPeriod(orderNo) ?? 0 },
   );
   return both?.payment_status === 'pending' ? toPayable(both) : fail('order_not_payable');
 }
@@ -58,11 +53,6 @@ export async function recordPlacement(paymentNo: string, reason: string | null):
   await updateRows(
     Payment,
     { fail_reason: reason, updated_at: now() },
-    {
-      payment_no: paymentNo,
-      period: paymentPeriod(paymentNo) ?? 0,
-      status: 'pending',
-      needs_attention: false,
-    },
+    { ...paymentKey(paymentNo), status: 'pending', needs_attention: false },
   );
 }

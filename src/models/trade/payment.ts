@@ -9,6 +9,7 @@ import { Money } from '../../lib/values/money.js';
 import { announcing } from '../../lib/redis/changes.js';
 import {
   newPaymentNumber,
+  orderKey,
   orderPeriod,
   paymentPeriod,
   periodOf,
@@ -85,10 +86,7 @@ type UserOfPayment = RowOf<typeof userShown>;
 
 /** The order of a payment, even a deleted one: whether it was paid, and by which payment. */
 export const orderOf = ({ order_no }: PaymentRecord): Promise<OrderOfPayment | undefined> =>
-  ordersOfPayments.first('WHERE o.order_no = :order_no AND o.period = :period', {
-    order_no,
-    period: orderPeriod(order_no) ?? 0,
-  });
+  ordersOfPayments.first('WHERE o.order_no = :order_no AND o.period = :period', orderKey(order_no));
 
 /**
  * Creates a pending payment for a payable order.

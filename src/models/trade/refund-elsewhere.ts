@@ -9,7 +9,7 @@ import { announcing } from '../../lib/redis/changes.js';
 import { now } from '../../lib/values/clock.js';
 import type { Text } from '../../lib/values/language.js';
 import type { Money } from '../../lib/values/money.js';
-import { paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';
+import { paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { deliverStored } from '../office/notification.js';
 import { columnsOf, computed, selection } from '../tables/selection.js';
 import { Refund } from './channel-tables.js';
@@ -82,11 +82,10 @@ async function askSoon(
 
 // A refund without a number may be one of those whose answer was lost.
 async function askUnanswered(paymentNo: string, t: Transaction): Promise<boolean> {
-  const of = { paymentNo, period: paymentPeriod(paymentNo) ?? 0, at: now() };
   const due = await change(
-    `UPDATE refunds r SET r.due_at = :at WHERE r.payment_no = :paymentNo AND r.period >= :period
+    `UPDATE refunds r SET r.due_at = :at WHERE r.payment_no = :payment_no AND r.period >= :period
        AND r.destination = 'channel' AND r.status = 'processing' AND r.accepted_at IS NULL`,
-    of,
+    { ...paymentKey(paymentNo), at: now() },
     t,
   );
   return due > 0;
@@ -101,20 +100,20 @@ const maxReports = 200;
  * @param isTrusting whether those count that were sent and not answered
  */
 async function isMoreThanOurs(paymentNo: string, isTrusting: boolean, t: Transaction): Promise<boolean> {
-  const of = { paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
+  const of = paymentKey(paymentNo);
   const reports = await notices.rows(
-    `WHERE c.payment_no = :paymentNo AND c.period = :period AND c.verdict = 'noted'
+    `WHERE c.payment_no = :payment_no AND c.period = :period AND c.verdict = 'noted'
      ORDER BY c.id DESC LIMIT ${maxReports}`,
     of,
     { t },
   );
   const sent = await refunds.rows(
-    `WHERE r.payment_no = :paymentNo AND r.period >= :period AND r.destination = 'channel'
+    `WHERE r.payment_no = :payment_no AND r.period >= :period AND r.destination = 'channel'
        AND r.status IN ('pending', 'processing', 'succeeded')`,
     of,
     { t },
   );
-  const seenAt = (await handlings.first('WHERE h.payment_no = :paymentNo', of, { t }))?.at?.getTime() ?? 0;
+  const seenAt = (await handlings.first('WHERE h.payment_no = :payment_no', of, { t }))?.at?.getTime() ?? 0;
   const ours = sent.filter(
     ({ accepted_at, sent_at }) => accepted_at !== null || (isTrusting && sent_at !== null),
   );

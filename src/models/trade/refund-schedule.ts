@@ -5,7 +5,7 @@ import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { inBoth } from '../../lib/values/language.js';
-import { paymentPeriod } from '../../lib/values/numbers.js';
+import { paymentKey } from '../../lib/values/numbers.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import { lockPayment } from './payment-attempt.js';
@@ -87,10 +87,9 @@ async function waitOf(
   // The channel wants some time after another refund of the payment.
   const { apartMs = 0 } = channelOf(type)?.refunds?.limits ?? {};
   if (apartMs === 0) return undefined;
-  const period = paymentPeriod(payment_no) ?? 0;
   const latest = await sendings.first(
     'WHERE r.payment_no = :payment_no AND r.period >= :period AND r.refund_no <> :refund_no',
-    { payment_no, period, refund_no },
+    { ...paymentKey(payment_no), refund_no },
     { t },
   );
   const due_at = new Date((latest?.at?.getTime() ?? 0) + apartMs);

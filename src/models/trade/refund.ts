@@ -2,7 +2,7 @@
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { Money } from '../../lib/values/money.js';
-import { orderPeriod, paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';
+import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { refundsWhere, type RefundCriteria } from './refund-criteria.js';
@@ -58,13 +58,13 @@ const maxShown = 200;
 
 /** The refunds of a payment, oldest first, and what is left to refund. */
 export async function refundsOf(paymentNo: string): Promise<{ refunds: RefundRecord[]; refundable: Money }> {
-  const of = { paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
+  const of = paymentKey(paymentNo);
   const [refunds, payment] = await Promise.all([
     records.rows(
-      `WHERE r.payment_no = :paymentNo AND r.period >= :period ORDER BY r.id LIMIT ${maxShown}`,
+      `WHERE r.payment_no = :payment_no AND r.period >= :period ORDER BY r.id LIMIT ${maxShown}`,
       of,
     ),
-    payments.first('WHERE p.payment_no = :paymentNo AND p.period = :period', of),
+    payments.first('WHERE p.payment_no = :payment_no AND p.period = :period', of),
   ]);
   const refundable = payment?.status === 'paid' ? payment.amount.minus(payment.refund_reserved) : Money.zero;
   return { refunds, refundable };
@@ -72,9 +72,9 @@ export async function refundsOf(paymentNo: string): Promise<{ refunds: RefundRec
 
 /** The refunds of an order, oldest first. */
 export const refundsOfOrder = (orderNo: string): Promise<RefundRecord[]> =>
-  records.rows(`WHERE r.order_no = :orderNo AND r.period >= :period ORDER BY r.id LIMIT ${maxShown}`, {
-    orderNo,
-    period: orderPeriod(orderNo) ?? 0,
-  });
+  records.rows(
+    `WHERE r.order_no = :order_no AND r.period >= :period ORDER BY r.id LIMIT ${maxShown}`,
+    orderKey(orderNo),
+  );
 
 const payments = selection(columnsOf(Payment, 'p', 'status', 'amount', 'refund_reserved'), 'payments p');
