@@ -10,7 +10,7 @@ import { closeQueues } from '../../lib/queue/queue.js';
 import { escaped } from '../../lib/input/printable.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { connectRedis, disconnectRedis, redis } from '../../lib/redis/redis.js';
-import { StartRefused } from '../../lib/process/start-refused.js';
+import { StartRefused } from '../../lib/process/lifecycle.js';
 import { closeLogs } from '../../jobs/log-keeping.js';
 import { writeEntries } from '../../models/logs/log-entries.js';
 import { assertMigrated } from '../../models/migrations/schema.js';

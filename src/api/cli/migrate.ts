@@ -1,7 +1,7 @@
 // back-office migrate …: migrations as a separate step before a release.
 import type { Command } from 'commander';
 import { isDatabaseDown } from '../../lib/database/errors.js';
-import { StartRefused } from '../../lib/process/start-refused.js';
+import { StartRefused } from '../../lib/process/lifecycle.js';
 import { migrationState, prepareDatabase } from '../../models/migrations/schema.js';
 import { seed } from '../../models/access/seed.js';
 import { syncPermissions } from '../declare/permission-sync.js';

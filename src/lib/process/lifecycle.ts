@@ -1,8 +1,7 @@
-// How a process ends: in order, within its deadline, after writing its last log lines.
+// How a process starts, and how it ends: in order, within its deadline, after writing its last log lines.
 import { config } from '../../../config/index.js';
 import { flushLogs, logger } from '../watch/logger.js';
-import { StartRefused } from './start-refused.js';
-import { warnAtStart } from './start-warnings.js';
+import { withTimeout } from './with-timeout.js';
 
 export type Closer = () => void | Promise<void>;
 
@@ -37,6 +36,9 @@ export function endGracefully(closers: Closer[]): (reason: string) => void {
   return (reason) => void end(reason, 1);
 }
 
+/** A refused start: one sentence for the operator instead of a stack. */
+export class StartRefused extends Error {}
+
 /** Starts a process after logging warnings; a failure is logged in one line and exits with code 1. */
 export async function start(main: () => Promise<void>): Promise<void> {
   try {
@@ -47,6 +49,48 @@ export async function start(main: () => Promise<void>): Promise<void> {
     else logger.fatal({ error }, 'the process could not start');
     await exit(1);
   }
+}
+
+/** The oldest Node.js line that still gets security fixes. */
+const oldestFixed = 22;
+
+/** Logs a line per warning about the environment. */
+function warnAtStart(): void {
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) < oldestFixed)
+    logger.warn(`Node.js ${node} no longer gets security fixes; use Node.js 24`);
+  for (const { given, meant } of config.misspellings)
+    logger.warn(`${given} is no setting and has no effect; is ${meant} meant?`);
+  if (config.retired.length > 0)
+    logger.warn(`these settings have no effect any more: ${config.retired.join(', ')}`);
+  const { server, sentinels, password } = config.redis;
+  const hosts = (sentinels ?? [server]).map(({ host }) => host);
+  if (config.app.production && !password && !hosts.every(isLoopback))
+    logger.warn(
+      'REDIS_URL has no password: every client that reaches that Redis can give the worker any job',
+    );
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+/** While a shared folder hangs, a process still serves what needs no file. */
+const startLimitMs = 5000;
+
+/**
+ * Waits 5 s for a part of a start that needs the storage; one that takes longer continues in the background.
+ *
+ * @throws what the part throws in time; what it throws later is logged
+ */
+export async function withinStart(part: string, work: Promise<void>): Promise<void> {
+  const isDone = await withTimeout(
+    work.then(() => true),
+    startLimitMs,
+    (resolve) => resolve(false),
+  );
+  if (isDone) return;
+  logger.warn({ part }, 'a part of the start has not ended within 5 s; the process continues without it');
+  work.catch((error: unknown) => logger.error({ error, part }, 'a part of the start failed late'));
 }
 
 async function exit(code: number): Promise<never> {

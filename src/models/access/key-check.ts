@@ -1,6 +1,6 @@
 // key_checks: whether APP_KEY is the key this database was made with. A wrong one would look like wrong passwords.
 import { derivedKeys, hmacHex } from '../../lib/secrets/secret-box.js';
-import { StartRefused } from '../../lib/process/start-refused.js';
+import { StartRefused } from '../../lib/process/lifecycle.js';
 import { KeyCheck } from './tables.js';
 
 const name = 'APP_KEY';

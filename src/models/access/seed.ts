@@ -5,7 +5,7 @@ import { transact } from '../../lib/database/db.js';
 import { isCommonPassword } from '../../lib/secrets/password-policy.js';
 import { hashPassword, matchPassword } from '../../lib/secrets/password.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
-import { StartRefused } from '../../lib/process/start-refused.js';
+import { StartRefused } from '../../lib/process/lifecycle.js';
 import { raise } from '../tables/versions.js';
 import { superAdminName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { config } from '../../../config/index.js';
 import { logger } from '../../lib/watch/logger.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
-import { StartRefused } from '../../lib/process/start-refused.js';
+import { StartRefused } from '../../lib/process/lifecycle.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
 import { storeDigest, storedDigest } from '../access/key-check.js';

@@ -8,7 +8,7 @@ import { errno, isDatabaseDown } from '../../lib/database/errors.js';
 import { openConnection } from '../../lib/database/connection.js';
 import { logger } from '../../lib/watch/logger.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
-import { StartRefused } from '../../lib/process/start-refused.js';
+import { StartRefused } from '../../lib/process/lifecycle.js';
 import { underClaim } from '../tables/claim.js';
 import { accessRefusal } from './access-refusal.js';
 import { migrations } from './index.js';
