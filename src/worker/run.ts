@@ -9,7 +9,9 @@ import { validate } from '../lib/input/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
 import { abandonIfLast, workIn } from './abandonment.js';
-import { describeRun } from './job-line.js';
+import { currentSpan, currentTraceId } from '../lib/process/context.js';
+import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
+import { failSpan } from '../lib/watch/tracing.js';
 
 /**
  * One run of a job as BullMQ hands it out.
@@ -79,4 +81,37 @@ function withinTime<T>(
     abort.abort();
     reject(new Error(`${job.name} took longer than ${job.timeoutMs} ms`));
   }).finally(() => stopping.removeEventListener('abort', interrupt));
+}
+
+type Outcome = 'done' | 'failed' | 'interrupted';
+
+/** The metrics, the span and the log line of a run. @returns reports its end */
+function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, error?: unknown) => void {
+  const startedAt = performance.now();
+  const due = queued.timestamp + (queued.attemptsMade === 0 ? (queued.opts.delay ?? 0) : 0);
+  const waitedMs = Math.max(0, Date.now() - due);
+  // Unknown names would make unlimited label values.
+  const job = jobNamed(queued.name)?.name ?? 'unknown';
+  jobWaitSeconds.observe({ job }, waitedMs / 1000);
+  currentSpan()?.setAttributes({
+    'back_office.trace_id': currentTraceId(),
+    'back_office.attempt': queued.attemptsMade + 1,
+  });
+  return (outcome, error) => {
+    const tookMs = performance.now() - startedAt;
+    jobSeconds.observe({ job, outcome }, tookMs / 1000);
+    const line = {
+      job: queued.name,
+      key: queued.id,
+      queue: queued.queueName,
+      attempt: queued.attemptsMade + 1,
+      waited_ms: waitedMs,
+      took_ms: Math.round(tookMs * 10) / 10,
+      outcome,
+      reason: error instanceof Error ? error.message : undefined,
+    };
+    logger.info(line, 'job');
+    currentSpan()?.setAttribute('back_office.outcome', outcome);
+    if (outcome === 'failed') failSpan(currentSpan(), error);
+  };
 }
