@@ -1,7 +1,6 @@
 // The fields of a body: JSON, or a form.
 import { scan } from '@hapi/bourne';
 import { fail } from '../errors/app-error.js';
-import { quoteLongNumbers } from './exact-json.js';
 
 /**
  * The fields of a body as its media type says; anything but a form is JSON.
@@ -27,7 +26,7 @@ function jsonFields(text: string): unknown {
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(quoteLongNumbers(json) ?? json);
+    return JSON.parse(quoteLongNumbers(json));
   } catch (error) {
     return fail('body_not_json', { cause: error });
   }
@@ -54,4 +53,24 @@ function assertShallow(value: unknown, level = 1): void {
   if (typeof value !== 'object' || value === null) return;
   if (level > maxLevels) fail('payload_too_large');
   for (const part of Object.values(value)) assertShallow(part, level + 1);
+}
+
+/** Matches strings, to skip them, and whole numbers. */
+const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** A cheap first test. */
+const suspicious = /\d[\d.]{15}/;
+/** Significant decimal digits of a double (IEEE 754-2008, 5.12.2). */
+const exactDigits = 15;
+
+// JSON.parse would round a number with more digits than a double holds; quoted, it is left to the schema.
+function quoteLongNumbers(json: string): string {
+  if (!suspicious.test(json)) return json;
+  return json.replace(tokens, (token) =>
+    token.startsWith('"') || !/[.eE]/.test(token) || significant(token) <= exactDigits ? token : `"${token}"`,
+  );
+}
+
+function significant(number: string): number {
+  const [mantissa = ''] = number.split(/[eE]/);
+  return mantissa.replace(/^-|\./g, '').replace(/^0+/, '').length;
 }

@@ -26,7 +26,7 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
   if (!body) return undefined;
   const limit = Math.min(form?.maxBytes ?? bodyBytes ?? usualBytes, config.app.jsonMaxBytes);
   const parse = koaBody({
-    // JSON is read as text for its long numbers (lib/input/exact-json.ts), forms because signatures cover their text.
+    // JSON is read as text for its long numbers (lib/input/body-fields.ts), forms because signatures cover their text.
     json: false,
     text: true,
     textTypes: form ? [jsonType, formType] : [jsonType],
