@@ -1,9 +1,8 @@
 // The HTTP server with Node's own limits, and its drain. deploy/nginx.conf limits addresses, rates, bodies and slow clients.
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
 import { createApp } from '../app.js';
-import { IncomingRequest } from './incoming-request.js';
 import { closeConnections } from './live-connections.js';
 import { acceptSockets } from './notification-socket.js';
 
@@ -65,3 +64,20 @@ export async function drain(server: Server): Promise<void> {
 
 const hasConnections = (server: Server): Promise<boolean> =>
   new Promise((resolve) => server.getConnections((error, count) => resolve(!error && count > 0)));
+
+/**
+ * A server ignores an Upgrade it does not support (RFC 9110, 7.8); Java and curl offer h2c with every plain
+ * HTTP request. Node passes any Upgrade to the WebSocket listener.
+ */
+class IncomingRequest extends IncomingMessage {
+  // Not a private field: Node sets `upgrade` before there could be one.
+  declare private wantsUpgrade: boolean | null;
+
+  set upgrade(wanted: boolean | null) {
+    this.wantsUpgrade = wanted;
+  }
+
+  get upgrade(): boolean {
+    return this.wantsUpgrade === true && this.headers.upgrade?.toLowerCase() === 'websocket';
+  }
+}
