@@ -1,5 +1,6 @@
 // The outermost middleware: gives each request its trace id, language and zone, and each answer its envelope, headers
 // and log line.
+import { SpanKind, type Span } from '@opentelemetry/api';
 import type { Context, Middleware, Next } from 'koa';
 import {
   currentSpan,
@@ -20,10 +21,11 @@ import { StorageUnavailable } from '../../../lib/storage/storage.js';
 import { isZone, withZone } from '../../../lib/values/time.js';
 import { requests, requestSeconds } from '../../../lib/watch/metrics.js';
 import { compressed, isLong } from '../compression.js';
-import { beginRequestSpan, endRequestSpan } from '../request-span.js';
 import { logOperation } from '../../declare/operation-log.js';
 import { fullPath } from '../../declare/route.js';
 import type { RequestState } from '../../declare/request-state.js';
+import { failSpan, isTracing, startSpan } from '../../../lib/watch/tracing.js';
+import { spanNamed } from '../../../lib/watch/traceparent.js';
 
 // Fixed headers of a JSON API (OWASP REST security); the documentation page sets its own policy.
 export const securityHeaders = {
@@ -181,4 +183,32 @@ function logAccess(ctx: Context, durationMs: number): void {
   // The duration of an upload depends on its sender.
   if (durationMs > slowMs && !route?.upload) logger.warn(line, 'slow request');
   else logger.info(line, 'request');
+}
+
+/** Health checks and static files have no span. */
+const traced = /^\/api\//;
+
+/**
+ * Starts the span of a request, in the trace it brings (`traceparent`) or in a new one. It has no personal data: client,
+ * address and input are in the log under the same trace id.
+ */
+function beginRequestSpan(ctx: Context, traceId: string): Span | undefined {
+  if (!isTracing() || !traced.test(ctx.path)) return undefined;
+  const attributes = { 'http.request.method': ctx.method, 'back_office.trace_id': traceId };
+  const parent = spanNamed(ctx.get('traceparent'));
+  return startSpan(ctx.method, { kind: SpanKind.SERVER, parent, attributes });
+}
+
+/**
+ * @param route method and path of the matched route; undefined when there is none
+ */
+function endRequestSpan(span: Span | undefined, { status }: Context, route: string | undefined): void {
+  if (!span) return;
+  if (route !== undefined) {
+    span.updateName(route);
+    span.setAttribute('http.route', route.slice(route.indexOf(' ') + 1));
+  }
+  span.setAttribute('http.response.status_code', status);
+  if (status >= 500) failSpan(span, String(status));
+  span.end();
 }
