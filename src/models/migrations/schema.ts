@@ -10,7 +10,6 @@ import { logger } from '../../lib/watch/logger.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
 import { StartRefused } from '../../lib/process/lifecycle.js';
 import { underClaim } from '../tables/claim.js';
-import { accessRefusal } from './access-refusal.js';
 import { migrations } from './index.js';
 import { extendPartitions } from '../tables/partitions.js';
 
@@ -46,7 +45,7 @@ export async function prepareDatabase(seed: () => Promise<void>): Promise<void> 
 
 // Waiting does not help against a wrong password.
 function explained(error: unknown): unknown {
-  const refusal = accessRefusal(error);
+  const refusal = refusals[errno(error) ?? 0];
   return refusal === undefined ? error : new StartRefused(refusal, { cause: error });
 }
 
@@ -184,3 +183,16 @@ export async function createDatabase(): Promise<void> {
     connection.destroy();
   }
 }
+
+const { host, port, user, name } = config.database;
+const account = `the database at ${host}:${port} refuses the user "${user}"`;
+
+// What the operator must change, by error number. Without access to a database the server does not say whether it exists.
+const refusals: Record<number, string> = {
+  1044: `${account} the database "${name}": check DB_USER and DB_NAME, or grant the right to use or create it`,
+  1045: `${account} with this password: check DB_USER and DB_PASSWORD (or DATABASE_URL)`,
+  1142: `${account} a statement on "${name}": the user must own it (GRANT ALL PRIVILEGES)`,
+  1698: `${account}, who signs in by socket only: use another one with a password`,
+  3118: `${account}, whose account is locked`,
+  4151: `${account}, whose account is locked`,
+};
