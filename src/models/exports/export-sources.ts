@@ -13,7 +13,7 @@ import { column, otherTitled, text, titled, yesNo } from './sheet-columns.js';
 import type { ExportType } from './tables.js';
 import { orderFilters, ordersWhere, type OrderCriteria } from '../trade/order.js';
 import { paymentFilters, paymentsWhere, type PaymentCriteria } from '../trade/payment-criteria.js';
-import { refundFilters, refundsWhere, type RefundCriteria } from '../trade/refund-criteria.js';
+import { refundFilters, refundsWhere, type RefundCriteria } from '../trade/refund.js';
 import { userFilters, usersWhere, type UserCriteria } from '../trade/user.js';
 
 const admin = columnsOf(Admin, 'a');

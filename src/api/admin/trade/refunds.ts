@@ -14,7 +14,7 @@ import {
   type RefundFilter,
 } from '../../../models/trade/refund.js';
 import { updateRefund, type RefundUpdate } from '../../../models/trade/refund-attention.js';
-import { refundFilters } from '../../../models/trade/refund-criteria.js';
+import { refundFilters } from '../../../models/trade/refund.js';
 import {
   approveRefund,
   rejectRefund,
