@@ -52,32 +52,21 @@ export function exposeServiceFigures(): void {
   // Each call on a storage that hangs keeps one of the few threads that look-ups of names and hashes need too.
   const disk = shared(() => statfs(config.storage.root));
 
-  gauge(
+  const ofRows = (name: string, help: string, figure: (counts: Counts) => number): void =>
+    gauge(name, help, [], async () => ({ '': figure(await row()) }));
+  ofRows(
     'callbacks_unsettled',
     'verified callbacks not settled yet; 10000: so many or more',
-    [],
-    async () => ({
-      '': (await row()).unsettled,
-    }),
+    ({ unsettled }) => unsettled,
   );
-  gauge('callbacks_unsettled_oldest_seconds', 'age of the oldest of them', [], async () => ({
-    '': ageOf((await row()).oldest),
-  }));
-  gauge(
-    'follow_up_overdue_seconds',
-    'how long the longest question to a company is overdue',
-    [],
-    async () => ({
-      '': ageOf((await row()).due),
-    }),
+  ofRows('callbacks_unsettled_oldest_seconds', 'age of the oldest of them', ({ oldest }) => ageOf(oldest));
+  ofRows('follow_up_overdue_seconds', 'how long the longest question to a company is overdue', ({ due }) =>
+    ageOf(due),
   );
-  gauge(
+  ofRows(
     'payments_needing_attention',
     'payments a person must look at; 10000: so many or more',
-    [],
-    async () => ({
-      '': (await row()).attention,
-    }),
+    ({ attention }) => attention,
   );
   gauge(
     'refunds_oldest_seconds',
