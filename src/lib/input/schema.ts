@@ -91,7 +91,7 @@ export const phone = () =>
     .max(30)
     .pattern(/^(?=.*[0-9])\+?[0-9 ()-]{3,30}$/);
 
-/** The name of a new administrator. */
+/** The name of a new administrator or user. */
 export const username = () =>
   Joi.string()
     .min(3)

@@ -2,7 +2,15 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/password-policy.js';
-import { email, idParam, optionalText, phone, status, webAddress } from '../../../lib/input/schema.js';
+import {
+  email,
+  idParam,
+  optionalText,
+  phone,
+  status,
+  webAddress,
+  username,
+} from '../../../lib/input/schema.js';
 import { changeBalance, changed } from '../../../models/trade/balance.js';
 import { findBalanceLog } from '../../../models/trade/balance-log.js';
 import type { BalanceChange } from '../../../models/trade/balance.js';
@@ -27,10 +35,7 @@ import { User } from '../../../models/trade/tables.js';
 const user = resource('User', { ...keysOf(User), status: enabled() });
 
 const fields = {
-  username: Joi.string()
-    .min(3)
-    .max(50)
-    .pattern(/^[A-Za-z0-9_.@-]+$/),
+  username: username(),
   nickname: optionalText(50),
   avatar: webAddress(500),
   email: email(),
