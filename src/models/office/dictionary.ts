@@ -74,14 +74,13 @@ const toRecord = (entry: Dictionary): DictionaryRecord => ({
 });
 
 export async function createDictionary(fields: DictionaryFields): Promise<number> {
-  const id = await refuseDuplicates(
+  return refuseDuplicates(
     changingDictionaries(async (t) => {
       if (fields.parent_id) await assertParent(fields.parent_id, t);
       return (await Dictionary.create(fields, { transaction: t })).id;
     }),
     duplicates,
   );
-  return id;
 }
 
 export async function updateDictionary(id: number, fields: Partial<DictionaryFields>): Promise<void> {
