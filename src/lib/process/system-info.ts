@@ -4,31 +4,6 @@ import { statfs } from 'node:fs/promises';
 import { cpus, hostname, loadavg } from 'node:os';
 import { mem } from 'systeminformation';
 
-interface Capacity {
-  total: number;
-  used: number;
-  usage: number;
-  percent: number;
-}
-
-export interface SystemInfo {
-  cpu: { cores: number; usage: number; percent: number };
-  memory: Capacity;
-  disk: Capacity;
-  go: { version: string; goroutines: number; gc_pause: string };
-  runtime: {
-    name: string;
-    version: string;
-    uptime: number;
-    heap_used: number;
-    heap_total: number;
-    rss: number;
-    event_loop_lag_ms: number;
-  };
-  load: number[];
-  system: { hostname: string; os: string; arch: string };
-}
-
 let lastPauseMs = 0;
 const delay = monitorEventLoopDelay({ resolution: 20 });
 
@@ -57,7 +32,7 @@ export function watchSystem(): void {
 }
 
 /** One sample. CPU usage covers the time since the previous one; sizes are bytes, times seconds unless named otherwise. */
-export async function sampleSystem(): Promise<SystemInfo> {
+export async function sampleSystem() {
   const [memory, disk] = await Promise.all([mem(), statfs('/')]);
   const diskSize = disk.blocks * disk.bsize;
   const diskUsed = (disk.blocks - disk.bfree) * disk.bsize;
