@@ -10,24 +10,6 @@ import type { LogTable } from '../logs/log.js';
 import { figures, pastFigures } from '../tables/count.js';
 import { paymentStatuses, type PaymentStatus } from '../trade/tables.js';
 
-export interface DashboardCount {
-  admin_count: number;
-  role_count: number;
-  menu_count: number;
-  login_count_today: number;
-  operation_count_today: number;
-  online_admin_count: number;
-  order_count_today: number;
-  paid_amount_today: Money;
-  operation_count_yesterday: number;
-  order_count_yesterday: number;
-  paid_amount_yesterday: Money;
-  refunded_amount_today: Money;
-  refunded_amount_yesterday: Money;
-  recent_logins: RecentLogin[];
-  recent_operations: RecentOperation[];
-}
-
 interface RecentLogin {
   id: number;
   username: string;
@@ -53,7 +35,7 @@ export interface Activity {
 }
 
 /** Counts of now, of today and of yesterday; days are those of the request zone. */
-export async function dashboardCount(): Promise<DashboardCount> {
+export async function dashboardCount() {
   const [[counts], week, operations, orders, sales, refunded] = await Promise.all([
     figures.select<{ admin_count: number; role_count: number; menu_count: number }>(
       `SELECT (SELECT COUNT(*) FROM admins) AS admin_count, (SELECT COUNT(*) FROM roles) AS role_count,
@@ -79,8 +61,11 @@ export async function dashboardCount(): Promise<DashboardCount> {
     paid_amount_yesterday: sales.at(-2)?.amount ?? Money.zero,
     refunded_amount_today: refunded.today,
     refunded_amount_yesterday: refunded.yesterday,
-    recent_logins: await latest('login_logs', 'id, username, ip, status, created_at'),
-    recent_operations: await latest('operation_logs', 'id, username, module, action, created_at'),
+    recent_logins: await latest<RecentLogin>('login_logs', 'id, username, ip, status, created_at'),
+    recent_operations: await latest<RecentOperation>(
+      'operation_logs',
+      'id, username, module, action, created_at',
+    ),
   };
 }
 
