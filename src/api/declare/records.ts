@@ -72,23 +72,14 @@ export const refund = resource('Refund', {
   approver: namedAdmin,
 });
 
-export const queueKeys = described(
-  {
-    name: Joi.string()
-      .valid(...queueNames)
-      .required(),
-    waiting: integer(),
-    active: integer(),
-    delayed: integer(),
-    failed: integer(),
-    oldest_seconds: integer(),
-  },
-  {
-    name: ['Name of the queue'],
-    waiting: ['Jobs that wait', 0],
-    active: ['Jobs that run', 1],
-    delayed: ['Jobs that wait for their time', 3],
-    failed: ['Jobs that failed for good', 0],
-    oldest_seconds: ['Seconds that the oldest job has waited', 0],
-  },
-);
+export const queueKeys = {
+  name: Joi.string()
+    .valid(...queueNames)
+    .required()
+    .description('Name of the queue'),
+  waiting: integer().description('Jobs that wait').example(0),
+  active: integer().description('Jobs that run').example(1),
+  delayed: integer().description('Jobs that wait for their time').example(3),
+  failed: integer().description('Jobs that failed for good').example(0),
+  oldest_seconds: integer().description('Seconds that the oldest job has waited').example(0),
+};

@@ -20,7 +20,6 @@ import { shownTitle } from '../../declare/operation-log.js';
 import {
   amount,
   date,
-  described,
   enabled,
   integer,
   listOf,
@@ -33,38 +32,23 @@ import {
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const counts = described(
-  {
-    admin_count: integer(),
-    role_count: integer(),
-    menu_count: integer(),
-    login_count_today: integer(),
-    operation_count_today: integer(),
-    online_admin_count: integer(),
-    order_count_today: integer(),
-    paid_amount_today: amount(),
-    operation_count_yesterday: integer(),
-    order_count_yesterday: integer(),
-    paid_amount_yesterday: amount(),
-    refunded_amount_today: amount(),
-    refunded_amount_yesterday: amount(),
-  },
-  {
-    admin_count: ['Number of administrators', 12],
-    role_count: ['Number of roles', 4],
-    menu_count: ['Number of menus', 30],
-    login_count_today: ['Sign-ins today', 9],
-    operation_count_today: ['Operations today', 57],
-    online_admin_count: ['Administrators who were active in the last 15 minutes', 3],
-    order_count_today: ['Orders placed today', 42],
-    paid_amount_today: ['Amount paid today', 3180.6],
-    operation_count_yesterday: ['Operations of the whole previous day', 61],
-    order_count_yesterday: ['Orders placed on the previous day', 39],
-    paid_amount_yesterday: ['Amount paid on the previous day', 2954.1],
-    refunded_amount_today: ['Amount refunded today, whenever it was paid', 25.5],
-    refunded_amount_yesterday: ['Amount refunded on the previous day', 0],
-  },
-);
+const counts = {
+  admin_count: integer().description('Number of administrators').example(12),
+  role_count: integer().description('Number of roles').example(4),
+  menu_count: integer().description('Number of menus').example(30),
+  login_count_today: integer().description('Sign-ins today').example(9),
+  operation_count_today: integer().description('Operations today').example(57),
+  online_admin_count: integer()
+    .description('Administrators who were active in the last 15 minutes')
+    .example(3),
+  order_count_today: integer().description('Orders placed today').example(42),
+  paid_amount_today: amount().description('Amount paid today').example(3180.6),
+  operation_count_yesterday: integer().description('Operations of the whole previous day').example(61),
+  order_count_yesterday: integer().description('Orders placed on the previous day').example(39),
+  paid_amount_yesterday: amount().description('Amount paid on the previous day').example(2954.1),
+  refunded_amount_today: amount().description('Amount refunded today, whenever it was paid').example(25.5),
+  refunded_amount_yesterday: amount().description('Amount refunded on the previous day').example(0),
+};
 
 const count = resource('DashboardCounts', {
   ...counts,
@@ -76,10 +60,10 @@ const count = resource('DashboardCounts', {
   ).description('The ten latest operations'),
 });
 
-const sales = described(
-  { orders: integer(), amount: amount() },
-  { orders: ['Number of paid orders', 230], amount: ['Sum of their amounts', 12_480.5] },
-);
+const sales = {
+  orders: integer().description('Number of paid orders').example(230),
+  amount: amount().description('Sum of their amounts').example(12_480.5),
+};
 
 const access = can('dashboard.show', '查看仪表盘', 'Watch the dashboard');
 
@@ -134,15 +118,10 @@ export const routes = [
     summary: 'Get sign-ins of the last thirty days by kind of device',
     access,
     response: listOf(
-      record(
-        described(
-          { name: text(), value: integer() },
-          {
-            name: ['Kind of device: desktop, mobile, tablet or other', 'desktop'],
-            value: ['Number of sign-ins', 31],
-          },
-        ),
-      ),
+      record({
+        name: text().description('Kind of device: desktop, mobile, tablet or other').example('desktop'),
+        value: integer().description('Number of sign-ins').example(31),
+      }),
     ),
     handle: () => userAccessSource(),
   }),
@@ -153,16 +132,11 @@ export const routes = [
     summary: 'Get sign-ins of the last seven days, oldest first',
     access,
     response: listOf(
-      record(
-        described(
-          { date: date(), visits: integer(), users: integer() },
-          {
-            date: ['The day', '2026-11-22'],
-            visits: ['Number of sign-ins', 17],
-            users: ['Number of administrators who signed in', 5],
-          },
-        ),
-      ),
+      record({
+        date: date().description('The day').example('2026-11-22'),
+        visits: integer().description('Number of sign-ins').example(17),
+        users: integer().description('Number of administrators who signed in').example(5),
+      }),
     ),
     handle: () => weeklyUserActivity(),
   }),
@@ -192,17 +166,12 @@ export const routes = [
     description: 'Each state of every channel that has payments, channels by name.',
     access,
     response: listOf(
-      record(
-        described(
-          { type: text(), status: oneOf(...paymentStatuses), payments: integer(), amount: amount() },
-          {
-            type: ['Type of the payment channel', 'mock'],
-            status: ['State of the payments'],
-            payments: ['Number of payments', 17],
-            amount: ['Sum of their amounts', 3180.6],
-          },
-        ),
-      ),
+      record({
+        type: text().description('Type of the payment channel').example('mock'),
+        status: oneOf(...paymentStatuses).description('State of the payments'),
+        payments: integer().description('Number of payments').example(17),
+        amount: amount().description('Sum of their amounts').example(3180.6),
+      }),
     ),
     handle: () => paymentsByChannel(),
   }),
@@ -213,23 +182,15 @@ export const routes = [
     summary: 'List the last ten operations',
     access,
     response: listOf(
-      record(
-        described(
-          {
-            id: integer(),
-            user: text(),
-            action: text(),
-            status: oneOf('success', 'failure'),
-            created_at: timestamp(),
-          },
-          {
-            user: ['Username of the administrator', 'zhang.wei'],
-            action: ['Title of the operation, in the language of the request', '创建订单'],
-            status: ['Outcome of the operation'],
-            created_at: ['When the operation began', '2026-11-22T08:30:00.000Z'],
-          },
-        ),
-      ),
+      record({
+        id: integer(),
+        user: text().description('Username of the administrator').example('zhang.wei'),
+        action: text()
+          .description('Title of the operation, in the language of the request')
+          .example('创建订单'),
+        status: oneOf('success', 'failure').description('Outcome of the operation'),
+        created_at: timestamp().description('When the operation began').example('2026-11-22T08:30:00.000Z'),
+      }),
     ),
     handle: async () => titled(await recentActivities()),
   }),

@@ -4,67 +4,47 @@ import { clamped } from '../../../lib/input/schema.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { monitorHistory, monitorSnapshot } from '../../flows/monitor-snapshot.js';
 import { queueKeys } from '../../declare/records.js';
-import { described, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
+import { integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const number = () => Joi.number().required();
-const usage = described(
-  { usage: number(), percent: number() },
-  { usage: ['Percentage in use', 42], percent: ['The same as `usage`', 42] },
-);
+const usage = {
+  usage: number().description('Percentage in use').example(42),
+  percent: number().description('The same as `usage`').example(42),
+};
 const capacity = (of: string) =>
-  record(
-    described(
-      { total: number(), used: number(), ...usage },
-      { total: ['Size in bytes', 8_589_934_592], used: ['Bytes in use', 4_294_967_296] },
-    ),
-  ).description(of);
+  record({
+    total: number().description('Size in bytes').example(8_589_934_592),
+    used: number().description('Bytes in use').example(4_294_967_296),
+    ...usage,
+  }).description(of);
 const health = (of: string) =>
-  record(
-    described(
-      { status: Joi.string().valid('up', 'down').required(), latency_ms: number() },
-      { status: ['Whether it answers'], latency_ms: ['Time to answer, in milliseconds', 0.8] },
-    ),
-  ).description(of);
+  record({
+    status: Joi.string().valid('up', 'down').required().description('Whether it answers'),
+    latency_ms: number().description('Time to answer, in milliseconds').example(0.8),
+  }).description(of);
 
-const goRuntime = described(
-  { version: text(), goroutines: integer(), gc_pause: text() },
-  {
-    version: ['Version of Node.js', 'v20.20.0'],
-    goroutines: ['Active handles and requests', 31],
-    gc_pause: ['Duration of the latest garbage collection', '1.2ms'],
-  },
-);
+const goRuntime = {
+  version: text().description('Version of Node.js').example('v20.20.0'),
+  goroutines: integer().description('Active handles and requests').example(31),
+  gc_pause: text().description('Duration of the latest garbage collection').example('1.2ms'),
+};
 
-const runtime = described(
-  {
-    name: text(),
-    version: text(),
-    uptime: integer(),
-    heap_used: integer(),
-    heap_total: integer(),
-    rss: integer(),
-    event_loop_lag_ms: number(),
-  },
-  {
-    name: ['Name of the runtime', 'Node.js'],
-    version: ['Version of the runtime', 'v20.20.0'],
-    uptime: ['Seconds since the process was started', 86_400],
-    heap_used: ['Heap in use, in bytes', 73_400_320],
-    heap_total: ['Size of the heap, in bytes', 104_857_600],
-    rss: ['Memory of the process, in bytes', 146_800_640],
-    event_loop_lag_ms: ['Delay of the event loop, in milliseconds', 1.1],
-  },
-);
+const runtime = {
+  name: text().description('Name of the runtime').example('Node.js'),
+  version: text().description('Version of the runtime').example('v20.20.0'),
+  uptime: integer().description('Seconds since the process was started').example(86_400),
+  heap_used: integer().description('Heap in use, in bytes').example(73_400_320),
+  heap_total: integer().description('Size of the heap, in bytes').example(104_857_600),
+  rss: integer().description('Memory of the process, in bytes').example(146_800_640),
+  event_loop_lag_ms: number().description('Delay of the event loop, in milliseconds').example(1.1),
+};
 
-const machine = described(
-  { hostname: text(), os: text(), arch: text() },
-  {
-    hostname: ['Name of the machine', 'shop-1'],
-    os: ['Operating system', 'Linux'],
-    arch: ['Processor architecture', 'x64'],
-  },
-);
+const machine = {
+  hostname: text().description('Name of the machine').example('shop-1'),
+  os: text().description('Operating system').example('Linux'),
+  arch: text().description('Processor architecture').example('x64'),
+};
 
 const sockets = { connections: integer().description('Number of open WebSockets').example(5) };
 
@@ -84,35 +64,18 @@ const systemInfo = resource('SystemInfo', {
   redis: health('Redis'),
 });
 
-const pastSample = resource(
-  'SystemSample',
-  described(
-    {
-      at: timestamp(),
-      cpu: number(),
-      memory: number(),
-      event_loop_lag_ms: number(),
-      waiting: integer(),
-      active: integer(),
-      failed: integer(),
-      oldest_seconds: number(),
-      database_ms: number(),
-      redis_ms: number(),
-    },
-    {
-      at: ['When it was taken'],
-      cpu: ['Processor in use, in percent', 42],
-      memory: ['Memory in use, in percent', 50],
-      event_loop_lag_ms: ['Delay of the event loop, in milliseconds', 1.1],
-      waiting: ['Jobs waiting in all queues', 3],
-      active: ['Jobs running', 1],
-      failed: ['Jobs failed for good', 0],
-      oldest_seconds: ['How long the oldest job has been waiting, in seconds', 0],
-      database_ms: ['Time of the database to answer, in milliseconds', 0.8],
-      redis_ms: ['Time of Redis to answer, in milliseconds', 0.3],
-    },
-  ),
-);
+const pastSample = resource('SystemSample', {
+  at: timestamp().description('When it was taken'),
+  cpu: number().description('Processor in use, in percent').example(42),
+  memory: number().description('Memory in use, in percent').example(50),
+  event_loop_lag_ms: number().description('Delay of the event loop, in milliseconds').example(1.1),
+  waiting: integer().description('Jobs waiting in all queues').example(3),
+  active: integer().description('Jobs running').example(1),
+  failed: integer().description('Jobs failed for good').example(0),
+  oldest_seconds: number().description('How long the oldest job has been waiting, in seconds').example(0),
+  database_ms: number().description('Time of the database to answer, in milliseconds').example(0.8),
+  redis_ms: number().description('Time of Redis to answer, in milliseconds').example(0.3),
+});
 
 export const routes = [
   route({
