@@ -4,10 +4,6 @@ import { config } from '../../config/index.js';
 import { askChannel as ask } from '../models/trade/channel-asking.js';
 import { job } from './job.js';
 
-export interface AskChannel {
-  payment_no: string;
-}
-
 /** A query, a closing and a second query. */
 const maxRequests = 3;
 
@@ -18,7 +14,7 @@ export const askChannel = job({
   attempts: 8,
   backoffMs: 1000,
   timeoutMs: maxRequests * config.payments.gatewayTimeoutMs + 10_000,
-  payload: Joi.object<AskChannel, true>({ payment_no: Joi.string().max(64).required() }),
+  payload: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
   key: ({ payment_no }) => payment_no,
   run: ({ payment_no }) => ask(payment_no),
 });

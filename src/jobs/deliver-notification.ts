@@ -10,17 +10,13 @@ import {
 } from '../models/office/notification.js';
 import { job } from './job.js';
 
-export interface DeliverNotification {
-  ids: number[];
-}
-
 export const deliverNotification = job({
   name: 'deliver-notification',
   queue: 'notifications',
   attempts: 8,
   backoffMs: 500,
   timeoutMs: 30_000,
-  payload: Joi.object<DeliverNotification, true>({ ids: Joi.array().items(id()).min(1).required() }),
+  payload: Joi.object<{ ids: number[] }, true>({ ids: Joi.array().items(id()).min(1).required() }),
   key: ({ ids }) => String(ids[0]),
   run: ({ ids }, signal) => deliverNotifications(ids, signal),
 });

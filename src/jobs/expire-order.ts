@@ -3,17 +3,13 @@ import Joi from 'joi';
 import { expireOrder as expire } from '../models/trade/order.js';
 import { job } from './job.js';
 
-export interface ExpireOrder {
-  order_no: string;
-}
-
 export const expireOrder = job({
   name: 'expire-order',
   queue: 'payments',
   attempts: 8,
   backoffMs: 1000,
   timeoutMs: 10_000,
-  payload: Joi.object<ExpireOrder, true>({ order_no: Joi.string().required() }),
+  payload: Joi.object<{ order_no: string }, true>({ order_no: Joi.string().required() }),
   key: ({ order_no }) => order_no,
   run: ({ order_no }) => expire(order_no),
 });

@@ -6,10 +6,6 @@ import { endImport } from '../models/imports/import-end.js';
 import { runImport } from '../models/imports/import-run.js';
 import { job } from './job.js';
 
-export interface ImportOrders {
-  id: number;
-}
-
 export const importOrders = job({
   name: 'import-orders',
   queue: 'imports',
@@ -17,7 +13,7 @@ export const importOrders = job({
   attempts: 12,
   backoffMs: 1000,
   timeoutMs: 3_600_000,
-  payload: Joi.object<ImportOrders, true>({ id: id().required() }),
+  payload: Joi.object<{ id: number }, true>({ id: id().required() }),
   key: (payload) => String(payload.id),
   run: (payload, signal) => runImport(payload.id, signal),
   async onAbandoned({ id }) {

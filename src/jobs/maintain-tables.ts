@@ -15,18 +15,14 @@ import { sendNotification } from './deliver-notification.js';
 import { job } from './job.js';
 import { resealSecrets } from '../models/trade/payment-method.js';
 
-export interface MaintainTables {
-  /** YYYY-MM-DD; the work is queued once a day. */
-  day: string;
-}
-
 export const maintainTables = job({
   name: 'maintain-tables',
   queue: 'maintenance',
   attempts: 8,
   backoffMs: 5000,
   timeoutMs: 600_000,
-  payload: Joi.object<MaintainTables, true>({ day: Joi.string().required() }),
+  // YYYY-MM-DD; the work is queued once a day.
+  payload: Joi.object<{ day: string }, true>({ day: Joi.string().required() }),
   key: ({ day }) => day,
   async run({ day }) {
     await extendPartitions();

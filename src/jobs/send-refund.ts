@@ -3,10 +3,6 @@ import Joi from 'joi';
 import { runRefund } from '../models/trade/refund-run.js';
 import { job } from './job.js';
 
-export interface SendRefund {
-  refund_no: string;
-}
-
 export const sendRefund = job({
   name: 'send-refund',
   queue: 'channels',
@@ -14,7 +10,7 @@ export const sendRefund = job({
   backoffMs: 1000,
   // Shorter than the lease of a run.
   timeoutMs: 60_000,
-  payload: Joi.object<SendRefund, true>({ refund_no: Joi.string().required() }),
+  payload: Joi.object<{ refund_no: string }, true>({ refund_no: Joi.string().required() }),
   key: ({ refund_no }) => refund_no,
   run: ({ refund_no }, signal) => runRefund(refund_no, signal),
 });
