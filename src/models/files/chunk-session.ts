@@ -8,7 +8,7 @@ import { randomToken } from '../../lib/secrets/random-id.js';
 import { Admin } from '../access/tables.js';
 import { readFileName } from './attachment.js';
 import { chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
-import type { Listed } from '../tables/table.js';
+import { listed, type Listed } from '../tables/table.js';
 import { removeFiles } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
 
@@ -59,33 +59,22 @@ export async function findSession(key: SessionKey): Promise<ChunkUpload> {
 /** @throws chunk_session_not_found */
 export async function progressOf(key: SessionKey): Promise<ChunkProgress> {
   const session = await findSession(key);
-  const { chunk_id, filename, total_chunks, status, error, attachment_id, expires_at } = session;
+  const { total_chunks, status } = session;
   const isDone = status === 'completed';
   const uploaded_chunks = isDone ? [...Array(total_chunks).keys()] : await chunkIndexes(key);
   const uploaded_count = uploaded_chunks.length;
   const progress = Math.floor((uploaded_count * 100) / total_chunks);
-  return {
-    chunk_id,
-    filename,
-    total_chunks,
-    uploaded_count,
-    uploaded_chunks,
-    progress,
-    status,
-    error,
-    attachment_id,
-    expires_at,
-  };
+  return { ...listed(session), uploaded_count, uploaded_chunks, progress };
 }
 
 /** The session as a call describes it again must be the one that was opened. @throws chunk_session_mismatch */
 export function assertMatchesSession(session: ChunkUpload, announced: Partial<NewSession>): void {
-  const { filename, ...numbers } = announced;
+  const { filename } = announced;
   if (filename !== undefined && readFileName(filename, 'filename').filename !== session.filename)
     fail('chunk_session_mismatch', { field: 'filename' });
-  for (const [field, value] of Object.entries(numbers)) {
-    const known = session[field as keyof NewSession] ?? value;
-    if (value !== undefined && value !== known) fail('chunk_session_mismatch', { field });
+  for (const field of ['total_chunks', 'total_size', 'chunk_size', 'sha256'] as const) {
+    const value = announced[field];
+    if (value !== undefined && value !== (session[field] ?? value)) fail('chunk_session_mismatch', { field });
   }
 }
 

@@ -163,11 +163,10 @@ async function receive(
 ): Promise<Answered<typeof received>> {
   if (!upload) return missing('file');
   if (upload.size === 0) fail('file_empty', { field: 'file' });
-  const stated = resultOf(call);
-  const { filename, total_chunks } = stated;
+  const { filename, total_chunks } = call;
   const isWhole = filename !== undefined && total_chunks !== undefined;
   const session = await findOrOpenSession(key, isWhole ? planOf(call) : undefined);
-  assertMatchesSession(session, stated);
+  assertMatchesSession(session, call);
   const { path, size } = upload;
   const chunk_index = call.chunk_index as number;
   const uploaded_count = await addChunk(session, { index: chunk_index, path, size });
@@ -183,7 +182,7 @@ async function receive(
 
 // The row requests the merge; without the queue it runs when that is back.
 async function merge(key: SessionKey, call: ChunkCall): Promise<Standing> {
-  const { begun, ...standing } = await beginMerge(key, resultOf(call));
+  const { begun, ...standing } = await beginMerge(key, call);
   const chunkId = call.chunk_id as string;
   if (!begun) return answerOf(chunkId, standing);
   const result = await mergeChunks.enqueueAndWait(key, waitMs).catch((error: unknown) => {
@@ -203,20 +202,6 @@ async function answerOf(chunk_id: string, { status, attachment_id, error }: Merg
   if (attachment_id !== null) return findAttachment(attachment_id);
   return fail(error ?? 'upload_failed', { field: 'file' });
 }
-
-const resultOf = ({
-  filename,
-  total_chunks,
-  total_size,
-  chunk_size,
-  sha256,
-}: ChunkCall): Partial<NewSession> => ({
-  filename,
-  total_chunks,
-  total_size,
-  chunk_size,
-  sha256,
-});
 
 const missing = (field: string): never =>
   fail('validation_failed', { fields: { [field]: [problem('any.required')] } });
