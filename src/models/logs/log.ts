@@ -15,7 +15,7 @@ export type LogTable = (typeof logTables)[number];
 export type EntryOf<M extends Model> = {
   [K in Exclude<keyof Attributes<M>, 'id' | 'period'>]: K extends 'created_at'
     ? string
-    : K extends 'request' | 'changes'
+    : K extends 'request' | 'changes' | 'context'
       ? string | null
       : Attributes<M>[K];
 };

@@ -16,7 +16,7 @@ export interface SystemFilter extends ListQuery {
 
 export const systemSortable = ['id', 'level', 'created_at'] as const;
 
-export type SystemRecord = Omit<Listed<SystemLog>, 'context'> & { context: unknown };
+export type SystemRecord = Listed<SystemLog>;
 
 const logs = selection(columnsOf(SystemLog, 'l'), 'system_logs l');
 
@@ -27,21 +27,8 @@ export async function listSystemEntries(query: SystemFilter): Promise<Page<Syste
     .contains('l.module', query.module)
     .contains('l.message', query.message)
     .during('l.created_at', query);
-  const page = await logs.page(query, where);
-  return { ...page, list: page.list.map(toRecord) };
+  return logs.page(query, where);
 }
 
 /** @throws log_not_found */
-export async function findSystemEntry(id: number): Promise<SystemRecord> {
-  return toRecord(await findLog(logs, id));
-}
-
-// A context over the limit was cut when it was written and is shown as text.
-function toRecord(row: Listed<SystemLog>): SystemRecord {
-  if (row.context === null) return row;
-  try {
-    return { ...row, context: JSON.parse(row.context) as unknown };
-  } catch {
-    return row;
-  }
-}
+export const findSystemEntry = (id: number): Promise<SystemRecord> => findLog(logs, id);

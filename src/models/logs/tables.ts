@@ -6,10 +6,10 @@ import {
   ascii,
   big,
   code,
+  cutJson,
   id,
   instant,
   json,
-  longText,
   small,
   text,
   tiny,
@@ -88,7 +88,7 @@ export class SystemLog extends Model<Row<SystemLog>, NewRow<SystemLog>> {
   @Column(text(50)) declare module: string;
   @Column(text(1000)) declare message: string;
   /** JSON of the line's fields, masked; it may be cut. */
-  @Column(longText('mediumtext').nullable()) declare context: string | null;
+  @Column(cutJson('mediumtext').nullable()) declare context: unknown;
   @Column(ascii(64)) declare trace_id: string;
   @Column(instant()) declare created_at: Date;
 }

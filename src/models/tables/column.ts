@@ -215,7 +215,8 @@ export const json = <V = unknown>(sqlType: 'text' | 'mediumtext' = 'text') =>
   });
 
 /** JSON text that may be cut off; it is then read as that text. Written as text. */
-export const cutJson = () => column<unknown>('any', 'text', { type: DataType.TEXT, read: parsedOrText });
+export const cutJson = (sqlType: 'text' | 'mediumtext' = 'text') =>
+  column<unknown>('any', sqlType, { type: DataType.TEXT, read: parsedOrText });
 
 function parsedOrText(stored: unknown): unknown {
   try {
