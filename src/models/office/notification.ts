@@ -67,6 +67,7 @@ export async function deliver(delivery: Delivery): Promise<void> {
 export function storeNotification(wanted: NewNotification): Promise<NotificationRecord[]> {
   const notification = written(wanted);
   const { type, title, content, sender_id, created_at, receiverIds } = notification;
+  const sent = { type, title, content, sender_id, created_at, is_read: false, read_at: null };
   const fieldOf = (id: number | null): string => (id === wanted.receiverId ? 'receiver_id' : 'receiver_ids');
   return transact(async (t) => {
     const { rows, isNew } = await insertRows(notification, t);
@@ -74,19 +75,7 @@ export function storeNotification(wanted: NewNotification): Promise<Notification
     const ordered = (receiverIds ?? [null]).map(
       (id) => byReceiver.get(id) ?? fail('receiver_unknown', { field: fieldOf(id) }),
     );
-    const state = { is_read: false, read_at: null };
-    return isNew
-      ? ordered.map(({ id, receiver_id }) => ({
-          id,
-          type,
-          title,
-          content,
-          sender_id,
-          receiver_id,
-          created_at,
-          ...state,
-        }))
-      : [];
+    return isNew ? ordered.map(({ id, receiver_id }) => ({ id, receiver_id, ...sent })) : [];
   });
 }
 
