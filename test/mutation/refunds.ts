@@ -38,8 +38,8 @@ export const refunds: Fault[] = [
   },
   {
     file: request,
-    from: `found.refund_reserved.cents > Money.from(above).cents`,
-    to: `found.refund_reserved.cents > Money.from(above).cents * 1000n`,
+    from: `return refund_reserved.cents > Money.from(above).cents`,
+    to: `return refund_reserved.cents > Money.from(above).cents * 1000n`,
     breaks: 'a large refund needs no approval',
     test: approvals,
     match: 'a refund above the limit*',

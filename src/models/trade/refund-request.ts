@@ -96,12 +96,13 @@ export async function requestRefund(
   return { id: made.id, refund_no, isDue: made.isDue };
 }
 
-async function findSource(paymentNo: string): Promise<RefundSource> {
+async function findSource(paymentNo: string, t?: Transaction): Promise<RefundSource> {
   const period = paymentPeriod(paymentNo) ?? fail('payment_unknown', { field: 'payment_no' });
-  const found = await sources.first('WHERE p.payment_no = :paymentNo AND p.period = :period', {
-    paymentNo,
-    period,
-  });
+  const found = await sources.first(
+    'WHERE p.payment_no = :paymentNo AND p.period = :period',
+    { paymentNo, period },
+    { t },
+  );
   return found ?? fail('payment_unknown', { field: 'payment_no' });
 }
 
@@ -120,12 +121,11 @@ function limitsOf({ type, pay_time }: RefundSource): RefundLimits {
  * Whether the refunds of the payment, with the one just reserved, come to more than one administrator may decide. All of
  * them count: a large refund may not be divided into small ones.
  */
-async function needsApproval({ payment_no, period }: RefundSource, t: Transaction): Promise<boolean> {
+async function needsApproval({ payment_no }: RefundSource, t: Transaction): Promise<boolean> {
   const { refundApprovalAbove: above } = config.payments;
   if (above === undefined) return false;
-  const here = { payment_no, period };
-  const found = await sources.first('WHERE p.payment_no = :payment_no AND p.period = :period', here, { t });
-  return found !== undefined && found.refund_reserved.cents > Money.from(above).cents;
+  const { refund_reserved } = await findSource(payment_no, t);
+  return refund_reserved.cents > Money.from(above).cents;
 }
 
 const exceeds = ({ amount, refund_reserved }: Pick<RefundSource, 'amount' | 'refund_reserved'>): never =>
@@ -143,10 +143,7 @@ async function reserve({ payment_no, period }: RefundSource, amount: Money, t: T
     { payment_no, period, amount: amount.toString(), at: now() },
     t,
   );
-  if (reserved > 0) return;
-  const here = { payment_no, period };
-  const left = await sources.first('WHERE p.payment_no = :payment_no AND p.period = :period', here, { t });
-  exceeds(left ?? fail('payment_unknown', { field: 'payment_no' }));
+  if (reserved === 0) exceeds(await findSource(payment_no, t));
 }
 
 // The reservation has locked the payment: concurrent requests are counted or wait.
