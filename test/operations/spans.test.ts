@@ -195,9 +195,8 @@ test('only a well-formed header names a span', (t) => {
 
 test('a statement is named by its operation and table', (t) => {
   t.is(summaryOf('SELECT a, b FROM `orders` WHERE c = ?'), 'SELECT orders');
-  t.is(
-    summaryOf('START TRANSACTION; UPDATE orders SET a = ?; INSERT INTO b SELECT ? FROM c; COMMIT'),
-    'START; UPDATE orders; INSERT b; COMMIT',
-  );
+  t.is(summaryOf('UPDATE orders SET a = ?'), 'UPDATE orders');
+  t.is(summaryOf('INSERT INTO b SELECT ? FROM c'), 'INSERT b');
+  t.is(summaryOf('COMMIT'), 'COMMIT');
   t.is(summaryOf(''), '');
 });

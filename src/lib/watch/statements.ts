@@ -9,7 +9,6 @@ import { failSpan, startSpan } from './tracing.js';
 
 const { slowStatementMs } = config.watching;
 const maxLogged = 2000;
-const maxSummary = 120;
 
 /** The message of the line. */
 export const slowStatement = 'slow statement';
@@ -62,14 +61,11 @@ function textOf(query: unknown): string {
   return typeof sql === 'string' ? sql : '';
 }
 
-/** The operation and table of a statement, or of each in a packet: `START; UPDATE orders; COMMIT`. */
+/** The operation and table of a statement: `UPDATE orders`. */
 export function summaryOf(sql: string): string {
-  const parts = sql.split(/;\s*/).flatMap((one) => {
-    const verb = /^\w+/.exec(one)?.[0].toUpperCase();
-    const table = /^(?:UPDATE|.*?\b(?:FROM|INTO))\s+`?(\w+)/i.exec(one)?.[1];
-    return verb === undefined ? [] : [table === undefined ? verb : `${verb} ${table}`];
-  });
-  return parts.join('; ').slice(0, maxSummary);
+  const verb = /^\w+/.exec(sql)?.[0].toUpperCase();
+  const table = /^(?:UPDATE|.*?\b(?:FROM|INTO))\s+`?(\w+)/i.exec(sql)?.[1];
+  return [verb, verb && table].filter(Boolean).join(' ');
 }
 
 /** The statement on one line, with `?` for texts and numbers. */
