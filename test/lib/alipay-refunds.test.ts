@@ -5,7 +5,7 @@ import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
 import type { RefundAnswer, RefundOrder } from '../../src/lib/channels/channel.js';
 import { Money } from '../../src/lib/values/money.js';
-import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
+import { newOrderNumber, newPaymentNumber, newRefundNumber } from '../../src/lib/values/numbers.js';
 import { refusal } from '../support/alipay-ledger.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import { failsWith } from '../support/channel-failure.js';
@@ -25,18 +25,16 @@ test.afterEach.always(() => {
 test.after.always(() => platform.stop());
 
 const signal = () => AbortSignal.timeout(1500);
-const newRefundNumber = (): string =>
-  newPaymentNumber(new Date(), newOrderNumber(new Date())).replace('PAY', 'REF');
 
 /** A refund of a payment that was placed and paid. */
 async function order(refund = '2.30'): Promise<RefundOrder> {
   const orderNo = newOrderNumber(new Date());
-  const paymentNo = newPaymentNumber(new Date(), orderNo);
+  const paymentNo = newPaymentNumber(new Date());
   const payment = { paymentNo, amount: Money.from('12.30'), config: platform.resultConfig };
   const placement = { ...payment, orderNo, expireAt: null, notifyUrl: 'https://back-office.test/' };
   const placed = await alipay.place?.({ ...placement, showsSignature: false }, signal());
   const thirdPartyNo = platform.pay(String(placed?.pay_url));
-  const refundNo = newRefundNumber();
+  const refundNo = newRefundNumber(new Date());
   return { ...payment, thirdPartyNo, refundNo, refund: Money.from(refund), reason: '多付了' };
 }
 
@@ -55,7 +53,7 @@ const absent = { state: 'absent', code: 'no refund_status' } as const;
 test.serial('a refund is done when funds have changed, each part with its own amount', async (t) => {
   const one = await order();
   t.deepEqual(said(await send(one)), done);
-  const other = { ...one, refundNo: newRefundNumber(), refund: Money.from('10.00') };
+  const other = { ...one, refundNo: newRefundNumber(new Date()), refund: Money.from('10.00') };
   t.deepEqual(said(await send(other)), { ...done, amount: Money.from('10.00') }, 'refund_fee is the sum');
   const { at, ...answer } = await query(one);
   t.deepEqual(answer, found);
@@ -110,7 +108,7 @@ test.serial('one number refunds once, however often it is sent', async (t) => {
 test.serial('more than was paid is not refunded', async (t) => {
   const one = await order('12.00');
   await send(one);
-  const answer = await send({ ...one, refundNo: newRefundNumber(), refund: Money.from('0.31') });
+  const answer = await send({ ...one, refundNo: newRefundNumber(new Date()), refund: Money.from('0.31') });
   t.deepEqual(answer, { state: 'failed', code: 'ACQ.REASON_TRADE_REFUND_FEE_ERR' });
   t.is(platform.refunds.refundedOf(one.paymentNo), '12.00');
 });

@@ -26,7 +26,7 @@ const signal = () => AbortSignal.timeout(1500);
 /** A payment that was placed, and the address that its customer is sent to. */
 async function place(expireAt: Date | null = null): Promise<ChannelPayment & { payUrl: string }> {
   const orderNo = newOrderNumber(new Date());
-  const paymentNo = newPaymentNumber(new Date(), orderNo);
+  const paymentNo = newPaymentNumber(new Date());
   const payment = { paymentNo, amount: Money.from('12.30'), config: platform.resultConfig };
   const placement = { ...payment, orderNo, expireAt, notifyUrl: 'https://back-office.test/' };
   const placed = await alipay.place?.({ ...placement, showsSignature: false }, signal());

@@ -5,7 +5,7 @@ import test from 'ava';
 import type { RefundAnswer, RefundOrder } from '../../src/lib/channels/channel.js';
 import { wechat } from '../../src/lib/channels/wechat.js';
 import { Money } from '../../src/lib/values/money.js';
-import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
+import { newOrderNumber, newPaymentNumber, newRefundNumber } from '../../src/lib/values/numbers.js';
 import { failsWith } from '../support/channel-failure.js';
 import type { ResultMood } from '../support/result-dials.js';
 import { refusal } from '../support/wechat-ledger.js';
@@ -25,18 +25,16 @@ test.afterEach.always(() => {
 test.after.always(() => platform.stop());
 
 const signal = () => AbortSignal.timeout(1500);
-const newRefundNumber = (): string =>
-  newPaymentNumber(new Date(), newOrderNumber(new Date())).replace('PAY', 'REF');
 
 /** A refund of a payment that was placed and paid. */
 async function order(refund = '2.30'): Promise<RefundOrder> {
   const orderNo = newOrderNumber(new Date());
-  const paymentNo = newPaymentNumber(new Date(), orderNo);
+  const paymentNo = newPaymentNumber(new Date());
   const payment = { paymentNo, amount: Money.from('12.30'), config: platform.config };
   const notifyUrl = 'https://back-office.test/api/payment/notify/wechat';
   await wechat.place?.({ ...payment, orderNo, expireAt: null, notifyUrl, showsSignature: false }, signal());
   const thirdPartyNo = platform.ledger.pay(paymentNo);
-  const refundNo = newRefundNumber();
+  const refundNo = newRefundNumber(new Date());
   return { ...payment, thirdPartyNo, refundNo, refund: Money.from(refund), reason: '多付了' };
 }
 
@@ -96,9 +94,9 @@ test.serial('one number refunds once, however often it is sent', async (t) => {
 test.serial('more than was paid is not refunded', async (t) => {
   const one = await order('12.00');
   await send(one);
-  const answer = await send({ ...one, refundNo: newRefundNumber(), refund: Money.from('0.31') });
+  const answer = await send({ ...one, refundNo: newRefundNumber(new Date()), refund: Money.from('0.31') });
   t.deepEqual(answer, { state: 'failed', code: 'INVALID_REQUEST' });
-  await send({ ...one, refundNo: newRefundNumber(), refund: Money.from('0.30') });
+  await send({ ...one, refundNo: newRefundNumber(new Date()), refund: Money.from('0.30') });
   t.is(platform.refunds.refundedOf(one.paymentNo), 1230);
 });
 

@@ -1,5 +1,5 @@
 // Records for tests, made through the API as an administrator would make them.
-import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
+import { newPaymentNumber } from '../../src/lib/values/numbers.js';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Client } from './client.js';
 
@@ -103,7 +103,7 @@ export interface MadePayment extends Made {
 }
 
 /** A well-formed payment number of that instant that no payment has. */
-export const somePaymentNumber = (at = new Date()): string => newPaymentNumber(at, newOrderNumber(at));
+export const somePaymentNumber = (at = new Date()): string => newPaymentNumber(at);
 
 /** A pending payment for a new order. */
 export async function makePayment(

@@ -79,7 +79,7 @@ export async function testMethod(id: number): Promise<MethodTest> {
   const at = now();
   // Valid numbers that no order or payment has.
   const orderNo = newOrderNumber(at);
-  const paymentNo = newPaymentNumber(at, orderNo);
+  const paymentNo = newPaymentNumber(at);
   const fields = asSent(channel.sampleCallback({ paymentNo, amount, config: stored ?? {} }));
   // As JSON, as it is sent below.
   const callback = { raw: JSON.stringify(fields), headers: {}, fields, receivedAt: at };

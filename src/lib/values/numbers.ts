@@ -8,24 +8,11 @@ const refundNumber = /^REF(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJK
 /** A new order number of that instant in UTC: ORD + YYYYMM + ULID (spec.md, Order). */
 export const newOrderNumber = (at: Date): string => `ORD${digits(at, 7)}${newUlid(at.getTime())}`;
 
-/**
- * Trailing characters a payment number shares with its order number, so that both can be placed in one shard.
- */
-const commonEnd = 4;
+/** A new payment number of that instant in UTC: PAY + YYYYMMDD + ULID (spec.md, Payment). */
+export const newPaymentNumber = (at: Date): string => `PAY${digits(at, 10)}${newUlid(at.getTime())}`;
 
-/**
- * A new payment number of that instant in UTC: PAY + YYYYMMDD + ULID (spec.md, Payment). Of its 16 random
- * characters the last four are those of the order number.
- */
-export function newPaymentNumber(at: Date, orderNo: string): string {
-  const own = newUlid(at.getTime()).slice(0, -commonEnd);
-  return `PAY${digits(at, 10)}${own}${orderNo.slice(-commonEnd)}`;
-}
-
-/** A new refund number of that instant in UTC: REF + YYYYMMDD + ULID, with the end of its payment's number. */
-export function newRefundNumber(at: Date, paymentNo: string): string {
-  return `REF${newPaymentNumber(at, paymentNo).slice(3)}`;
-}
+/** A new refund number of that instant in UTC: REF + YYYYMMDD + ULID. */
+export const newRefundNumber = (at: Date): string => `REF${digits(at, 10)}${newUlid(at.getTime())}`;
 
 /** The partition of an order number, YYYYMM as an integer; undefined when malformed. */
 export const orderPeriod = (number: string): number | undefined => periodIn(orderNumber.exec(number));

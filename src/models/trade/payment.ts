@@ -104,7 +104,7 @@ export async function createPayment(
   // At the turn of a month the clock that dated the order may be ahead: a payment is never in an earlier month.
   const at = new Date(Math.max(now().getTime(), startOfPeriod(orderMonth).getTime()));
   const period = periodOf(at);
-  const payment_no = newPaymentNumber(at, payment.order_no);
+  const payment_no = newPaymentNumber(at);
   const make = (): Promise<PaymentRecord> =>
     transact(async (t) => {
       const order = await lockPayable(payment.order_no, orderMonth, at, t);

@@ -64,7 +64,7 @@ export async function requestRefund(
   // A refund is never in an earlier month than its payment.
   const at = new Date(Math.max(now().getTime(), startOfPeriod(payment.period).getTime()));
   const { payment_no, order_no, user_id, payment_method_id } = payment;
-  const refund_no = newRefundNumber(at, payment_no);
+  const refund_no = newRefundNumber(at);
   const key = { refund_no, period: periodOf(at) };
   const refund = {
     ...key,
