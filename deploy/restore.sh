@@ -14,7 +14,7 @@ client=("$(command -v mariadb || command -v mysql)" --defaults-extra-file="$acco
 tables=$("${client[@]}" -N -e "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '$database'")
 if [ "$tables" != 0 ]; then echo "$database is not empty: drop it first" >&2; exit 1; fi
 
-if [ "${STORAGE_DRIVER:-local}" = s3 ]; then
+if [ "$storage_driver" = s3 ]; then
   "${aws[@]}" s3 sync --only-show-errors "$(dirname "$path")/s3" "$bucket"
 else
   mkdir -p "$storage"

@@ -1,10 +1,19 @@
 // deploy/backup.sh and restore.sh: a backup while the service works, everything lost, all of it back on other servers.
 import '../support/environment.js';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { projectRoot } from '../../config/environment.js';
 import type { MonthSum } from '../../src/models/figures/consistency.js';
@@ -76,8 +85,10 @@ test.serial('a backup under load brings everything back after a loss', async (t)
   const admin = await new Client(api.url).signIn();
   const method = await makeMethod(admin);
   const ids = [await work(admin, method.id), await work(admin, method.id)];
-  const backups = join(folder, 'backups');
-  const first = await run('backup.sh', [backups, '1'], env.lost);
+  const backups = join(folder, 'back ups');
+  const neighbour = join(folder, 'back');
+  mkdirSync(neighbour);
+  await run('backup.sh', [backups, '1'], env.lost);
   let isDone = false;
   const busy = (async () => {
     while (!isDone) await work(admin, method.id);
@@ -85,10 +96,11 @@ test.serial('a backup under load brings everything back after a loss', async (t)
   const path = await run('backup.sh', [backups, '1'], env.lost);
   isDone = true;
   await busy;
+  t.deepEqual(readdirSync(backups), [basename(path)], 'one backup is kept');
+  t.true(existsSync(neighbour), 'nothing else is removed');
   await killProcesses();
   rmSync(join(folder, 'lost'), { recursive: true });
   await lost?.remove();
-  await t.throwsAsync(run('restore.sh', [first], env.fresh), undefined, 'one backup is kept');
 
   // Files that were uploaded during the dump have no row: verify names them.
   await run('restore.sh', [path], env.fresh).catch((error: unknown) =>
@@ -103,6 +115,25 @@ test.serial('a backup under load brings everything back after a loss', async (t)
   const signedIn = await new Client(served.url).signIn();
   for (const id of ids) t.deepEqual((await signedIn.download(`/attachments/${id}/download`)).bytes, png);
   await served.stop();
+});
+
+test.serial('a backup that fails leaves nothing, and keeping none is refused', async (t) => {
+  const backups = join(folder, 'failed');
+  await t.throwsAsync(run('backup.sh', [backups], { ...env.fresh, DB_PASSWORD: 'wrong' }), {
+    message: /Access denied/,
+  });
+  await t.throwsAsync(run('backup.sh', [backups, '0'], env.fresh), { message: /a number from 1, not "0"/ });
+  t.deepEqual(readdirSync(backups), []);
+});
+
+test.serial('a backup takes the settings as the service does', async (t) => {
+  const { DB_HOST, DB_PORT, DB_USER, DB_PASSWORD = '' } = env.fresh;
+  const address = `${DB_HOST}:${DB_PORT}/${process.env.DB_NAME}`;
+  const DATABASE_URL = `mysql://${DB_USER}:${encodeURIComponent(DB_PASSWORD)}@${address}`;
+  const settings = { ...env.fresh, DB_HOST: '', DB_NAME: '', DB_USER: '', DB_PASSWORD: '', DATABASE_URL };
+  const path = await run('backup.sh', [join(folder, 'by-url')], settings);
+  const dump = gunzipSync(readFileSync(join(path, 'database.sql.gz'))).toString();
+  t.regex(dump, /CREATE TABLE `payments`/);
 });
 
 test.serial('verify reports missing, extra and changed files', async (t) => {
