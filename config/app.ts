@@ -1,7 +1,7 @@
 // The service: its address, names and modules.
 import Joi from 'joi';
 import { constant } from './constant.js';
-import { list, words } from './environment.js';
+import { list, urlOf, words } from './environment.js';
 
 export interface AppEnvironment {
   NODE_ENV: 'development' | 'test' | 'production';
@@ -24,9 +24,9 @@ export const appSchema = Joi.object<AppEnvironment, true>({
     .description('development, test or production; production refuses weak settings'),
   HOST: Joi.string().description('address to listen on; 127.0.0.1, in production 0.0.0.0'),
   PORT: Joi.number().port().default(3000).description('port to listen on; 0 takes a free one'),
-  APP_URL: Joi.string()
-    .uri({ scheme: ['http', 'https'] })
-    .description('public address of the service, base of every URL it gives away; http://localhost:PORT'),
+  APP_URL: urlOf('http', 'https').description(
+    'public address of the service, base of every URL it gives away; http://localhost:PORT',
+  ),
   CORS_ORIGINS: list(isOrigin).description(
     'origins, comma separated, whose pages may call the API and open sockets',
   ),

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import Joi from 'joi';
 import { constant } from './constant.js';
-import { projectRoot, UnusableSettings } from './environment.js';
+import { projectRoot, UnusableSettings, urlOf } from './environment.js';
 
 export interface DatabaseEnvironment {
   DATABASE_URL?: string;
@@ -19,8 +19,7 @@ export interface DatabaseEnvironment {
 }
 
 export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
-  DATABASE_URL: Joi.string()
-    .uri({ scheme: ['mysql', 'mariadb'] })
+  DATABASE_URL: urlOf('mysql', 'mariadb')
     .messages({
       'string.uriCustomScheme': '{#label} must be of the form mysql://user:password@host:port/name',
     })
@@ -60,7 +59,7 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
     throw new UnusableSettings([`"DB_NAME" with the tenant is over ${maxName} characters`]);
   }
   return {
-    host: url ? url.hostname : env.DB_HOST,
+    host: (url?.hostname ?? env.DB_HOST).replace(/^\[|\]$/g, ''),
     port,
     user: url ? decodeURIComponent(url.username) : env.DB_USER,
     password: url ? decodeURIComponent(url.password) : env.DB_PASSWORD,

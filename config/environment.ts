@@ -36,6 +36,28 @@ export const list = (
       return word === undefined ? text : helpers.message({ custom: `{#label} contains ${wrong}` }, { word });
     });
 
+/** A URL of one of these schemes that can be taken apart: Joi takes ports and escapes that nothing else takes. */
+export const urlOf = (...scheme: string[]) =>
+  Joi.string()
+    .uri({ scheme })
+    .prefs({ abortEarly: true })
+    .custom((text: string, helpers) =>
+      isReadable(text)
+        ? text
+        : helpers.message({
+            custom: '{#label} has a port or an escape that cannot be read; in a password % is written %25',
+          }),
+    );
+
+function isReadable(text: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(text);
+    return [username, password, pathname].every((part) => typeof decodeURIComponent(part) === 'string');
+  } catch {
+    return false;
+  }
+}
+
 /** The trimmed, non-empty words of a comma-separated setting. */
 export function words(text: string): string[] {
   return text

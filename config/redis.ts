@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Joi from 'joi';
 import { constant } from './constant.js';
-import { list, projectRoot, UnusableSettings, words } from './environment.js';
+import { list, projectRoot, UnusableSettings, urlOf, words } from './environment.js';
 
 export interface RedisEnvironment {
   REDIS_URL: string;
@@ -22,8 +22,7 @@ export interface RedisNode {
 }
 
 export const redisSchema = Joi.object<RedisEnvironment, true>({
-  REDIS_URL: Joi.string()
-    .uri({ scheme: ['redis', 'rediss'] })
+  REDIS_URL: urlOf('redis', 'rediss')
     .messages({
       'string.uriCustomScheme':
         '{#label} must begin with redis:// or rediss://, as in redis://127.0.0.1:6379',

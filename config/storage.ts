@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import Joi from 'joi';
 import { constant } from './constant.js';
-import { list, projectRoot, words } from './environment.js';
+import { list, projectRoot, urlOf, words } from './environment.js';
 
 export interface StorageEnvironment {
   STORAGE_DRIVER: 'local' | 's3';
@@ -37,9 +37,7 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
     .description(
       'folder of the local driver and of uploads on their way; relative to the project, absolute in production',
     ),
-  S3_ENDPOINT: Joi.string()
-    .uri({ scheme: ['http', 'https'] })
-    .description('address of an S3-compatible server; AWS when empty'),
+  S3_ENDPOINT: urlOf('http', 'https').description('address of an S3-compatible server; AWS when empty'),
   S3_REGION: Joi.string().default('us-east-1').description('region of the bucket'),
   S3_BUCKET: neededByS3(Joi.string()).description('bucket; must exist'),
   S3_ACCESS_KEY_ID: neededByS3(Joi.string()).description('access key'),

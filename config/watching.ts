@@ -1,5 +1,6 @@
 // What the processes report: log lines, metrics, spans.
 import Joi from 'joi';
+import { urlOf } from './environment.js';
 import { constant } from './constant.js';
 
 export interface WatchingEnvironment {
@@ -35,11 +36,9 @@ export const watchingSchema = Joi.object<WatchingEnvironment, true>({
     .min(0)
     .default(0)
     .description('number of this instance, set by PM2; added to METRICS_PORT'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: Joi.string()
-    .uri({ scheme: ['http', 'https'] })
-    .description(
-      'OTLP/HTTP collector of spans, such as http://127.0.0.1:4318; no spans when empty; OpenTelemetry reads its other variables itself',
-    ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: urlOf('http', 'https').description(
+    'OTLP/HTTP collector of spans, such as http://127.0.0.1:4318; no spans when empty; OpenTelemetry reads its other variables itself',
+  ),
 });
 
 export function watchingConfig(env: WatchingEnvironment) {

@@ -237,6 +237,21 @@ test('production refuses well-known passwords', async (t) => {
   t.deepEqual(named(await load({ ...production, DATABASE_URL: 'mysql://root@db/x' })), ['DATABASE_URL']);
 });
 
+test('an address that cannot be taken apart is refused without showing its password', async (t) => {
+  for (const [name, value] of [
+    ['REDIS_URL', 'redis://:tell-nobody@cache:99999/0'],
+    ['REDIS_URL', 'redis://:tell-nobody%@cache/0'],
+    ['DATABASE_URL', 'mysql://root:tell-nobody@db:99999/x'],
+    ['DATABASE_URL', 'mysql://root:tell-nobody%ZZ@db/x'],
+    ['APP_URL', 'https://back-office.example:99999'],
+  ] as const) {
+    const { stderr = '', code } = await load({ [name]: value });
+    t.is(code, 78, value);
+    t.regex(stderr, new RegExp(`^The configuration is not usable:\n  - "${name}" `), value);
+    t.notRegex(stderr, /tell-nobody/, value);
+  }
+});
+
 test('Redis is one server or a Sentinel master', async (t) => {
   const one = (await configOf({ REDIS_URL: 'redis://user:p%40ss@[::1]:6380/2' })).redis;
   t.deepEqual(
@@ -288,6 +303,7 @@ test('a database URL overrides the single settings', async (t) => {
     { host: 'db.example', port: 3307, user: 'us@er', password: 'p:w', name: 'shop_acme_1' },
   );
   t.is(config.redis.prefix, 'back-office-acme-1');
+  t.is((await configOf({ DATABASE_URL: 'mysql://root:x@[::1]/shop' })).database.host, '::1');
   const long = { DB_NAME: 'x'.repeat(48), TENANT_CODE: 'y'.repeat(32) };
   t.deepEqual(named(await load(long)), ['DB_NAME']);
 });
