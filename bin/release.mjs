@@ -1,27 +1,28 @@
 // `npm run release -- --home /srv/back-office [--ref commit]`: builds a commit aside, checks and migrates it, switches
 // <home>/current to it and has PM2 replace the processes one after the other. `release rollback` goes back by one.
 //   <home>/shared/.env          the settings; files of the service belong here, too
-//   <home>/releases/<version>-<commit>   the newest three; <home>/current leads to the one that runs
+//   <home>/releases/<version>-<commit>   the last three; <home>/current leads to the one that runs
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { atEnd, command } from './lifetime.mjs';
 import { tryLock } from './lock.mjs';
-import { findProgram, folderOf, lastLines, run } from './process.mjs';
+import { savePm2, workIn } from './pm2.mjs';
+import { lastLines, run } from './process.mjs';
 import { checkSettingsOf } from './settings.mjs';
 import { complain, Failure, note, root, say, step } from './step.mjs';
 
 const KEPT = 3;
-const READY_TIMEOUT_MS = 120_000;
 
-/** @typedef {{ name: string, version: string, commit: string, built_at: string }} Release */
-/** @typedef {{ name: string, pid: number, pm2_env: { status: string } }} Started */
+/**
+ * @typedef {{ name: string, version: string, commit: string, built_at: string, released_at?: string }} Release
+ * released_at: not of one that failed or was rolled back
+ */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -30,7 +31,6 @@ const { values, positionals } = parseArgs({
 const home = path.resolve(values.home ?? process.env.RELEASE_HOME ?? '/srv/back-office');
 const link = path.join(home, 'current');
 const folderNamed = (/** @type {string} */ name) => path.join(home, 'releases', name);
-const pm2 = findProgram('pm2') ?? path.join(root, 'node_modules/.bin/pm2');
 
 async function main() {
   const [action = 'deploy'] = positionals;
@@ -43,22 +43,25 @@ async function main() {
   process.chdir(home);
   if (!(await tryLock('release'))) throw new Failure(`another release of ${home} is under way`);
   leaveNpm();
-  const before = current();
+  const before = releases().find(({ name }) => name === current());
   const release = action === 'deploy' ? await deploy() : previous(before);
+  linkSettings(release);
   await check(release, action === 'deploy');
   try {
     await goTo(release);
   } catch (error) {
-    const earlier = releases().find(({ name }) => name === before);
-    if (!earlier || earlier.name === release.name) throw error;
+    if (!before || before.name === release.name) throw error;
     complain(error);
-    note(`going back to ${earlier.name}`);
-    await goTo(earlier);
-    throw new Failure(`${release.name} was not released; ${earlier.name} runs as before`);
+    note(`going back to ${before.name}`);
+    await goTo(before);
+    throw new Failure(`${release.name} was not released; ${before.name} runs as before`);
   }
-  await run(pm2, ['save'], { name: 'pm2 save' });
-  for (const { name } of releases().slice(KEPT))
-    if (name !== current()) rmSync(folderNamed(name), { recursive: true });
+  await savePm2();
+  if (action === 'deploy') {
+    if (before) describe({ ...before, released_at: before.released_at ?? before.built_at });
+    describe({ ...release, released_at: new Date().toISOString() });
+    removeOld();
+  } else if (before) describe({ ...before, released_at: undefined });
   return 0;
 }
 
@@ -67,13 +70,20 @@ function leaveNpm() {
   for (const name of Object.keys(process.env)) if (/^(npm_|INIT_CWD$)/.test(name)) delete process.env[name];
 }
 
-/** The releases that are whole, the newest first. @returns {Release[]} */
+/** The releases that are whole, the last released first. @returns {Release[]} */
 function releases() {
   return readdirSync(path.join(home, 'releases'))
     .map((name) => path.join(folderNamed(name), 'release.json'))
     .filter((file) => existsSync(file))
     .map((file) => JSON.parse(readFileSync(file, 'utf8')))
-    .sort((one, other) => (one.built_at < other.built_at ? 1 : -1));
+    .sort((one, other) => ((one.released_at ?? '') < (other.released_at ?? '') ? 1 : -1));
+}
+
+/** Writes down what a release is, in one step: a process that starts reads it. @param {Release} release */
+function describe(release, folder = folderNamed(release.name)) {
+  const file = path.join(folder, 'release.json');
+  writeFileSync(`${file}.next`, JSON.stringify(release));
+  renameSync(`${file}.next`, file);
 }
 
 /** The name of the release that `current` leads to. */
@@ -81,12 +91,20 @@ function current() {
   return existsSync(link) ? path.basename(readlinkSync(link)) : undefined;
 }
 
-/** @param {string | undefined} name */
-function previous(name) {
-  const all = releases();
-  const release = all[all.findIndex((one) => one.name === name) + 1];
-  if (!name || !release) throw new Failure('there is no release before this one');
+/** The one that was released before. One that failed or was rolled back does not count. @param {Release | undefined} before */
+function previous(before) {
+  const released = releases().filter(({ released_at }) => released_at);
+  const release = released[released.findIndex(({ name }) => name === before?.name) + 1];
+  if (!release) throw new Failure('there is no release before this one');
   return release;
+}
+
+/** Keeps the last three: what failed, was rolled back or was never finished goes. */
+function removeOld() {
+  const released = releases().filter(({ released_at }) => released_at);
+  const kept = new Set(released.slice(0, KEPT).map(({ name }) => name));
+  for (const name of readdirSync(path.join(home, 'releases')))
+    if (!kept.has(name)) rmSync(folderNamed(name), { recursive: true });
 }
 
 /** Builds the commit, unless that was done before. @returns {Promise<Release>} */
@@ -111,14 +129,21 @@ async function deploy() {
     await npm('prune', '--omit=dev');
     return `${release.name} is built`;
   });
-  for (const name of readdirSync(path.join(home, 'shared')).filter((one) => /^\.env(\.|$)/.test(one)))
-    symlinkSync(path.join('../../shared', name), path.join(folder, name));
-  writeFileSync(path.join(folder, 'release.json'), JSON.stringify(release));
+  describe(release, folder);
   renameSync(folder, folderNamed(release.name));
   return release;
 }
 
-/** The processes that a release names. @param {string} folder @returns {Promise<{ name: string, env: Record<string, string> }[]>} */
+/** Its settings are those of shared/, also of a tenant that is newer than the release. @param {Release} release */
+function linkSettings({ name }) {
+  for (const file of readdirSync(path.join(home, 'shared')).filter((one) => /^\.env(\.|$)/.test(one))) {
+    const own = path.join(folderNamed(name), file);
+    rmSync(own, { force: true });
+    symlinkSync(path.join('../../shared', file), own);
+  }
+}
+
+/** The processes that a release names. @param {string} folder @returns {Promise<import('./pm2.mjs').App[]>} */
 async function appsOf(folder) {
   const file = pathToFileURL(path.join(folder, 'ecosystem.config.js')).href;
   const script = `process.stdout.write(JSON.stringify((await import(${JSON.stringify(file)})).apps))`;
@@ -163,37 +188,8 @@ async function goTo({ name }) {
   rmSync(`${link}.next`, { force: true });
   symlinkSync(path.join('releases', name), `${link}.next`);
   renameSync(`${link}.next`, link);
-  await step(async () => {
-    const ecosystem = path.join(link, 'ecosystem.config.js');
-    await run(pm2, ['startOrReload', ecosystem], {
-      name: 'pm2 startOrReload',
-      cwd: link,
-      mayBeKilled: false,
-    });
-    const wanted = new Set((await appsOf(link)).map((app) => app.name));
-    const deadline = Date.now() + READY_TIMEOUT_MS;
-    for (;;) {
-      const started = (await startedByPm2()).filter((one) => wanted.has(one.name));
-      // PM2 skips an instance whose last reload has not quite ended.
-      const others = started.filter(({ pid, pm2_env }) => !isCurrent(pid) || pm2_env.status !== 'online');
-      const missing = [...wanted].filter((one) => !started.some((other) => other.name === one));
-      if (others.length + missing.length === 0) return `all ${started.length} processes run ${name}`;
-      const names = [...new Set(others.map((one) => one.name)), ...missing];
-      if (Date.now() > deadline) throw new Failure(`not running ${name}: ${names.join(', ')}; see pm2 logs`);
-      for (const one of others)
-        if (one.pid > 0 && !isCurrent(one.pid)) await run(pm2, ['reload', one.name]).catch(() => '');
-      await sleep(1000);
-    }
-  });
+  await step(async () => `all ${await workIn(link, await appsOf(link))} processes run ${name}`);
   say(`  ${name} is released`);
-}
-
-const isCurrent = (/** @type {number} */ pid) => pid > 0 && folderOf(pid) === realpathSync(link);
-
-/** @returns {Promise<Started[]>} */
-async function startedByPm2() {
-  const output = await run(pm2, ['jlist', '--silent'], { name: 'pm2 jlist' });
-  return JSON.parse(output.split('\n').find((line) => line.startsWith('[')) ?? '[]');
 }
 
 command(main);

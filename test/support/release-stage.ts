@@ -1,7 +1,17 @@
 // A machine that releases are made on: a repository of its own, the folder of the deployment, and a PM2 of its own.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -63,10 +73,10 @@ export class ReleaseStage {
     return stage;
   }
 
-  /** Writes the shared settings. */
-  write(settings: Record<string, string>): void {
+  /** Writes the shared settings, or those of a tenant. */
+  write(settings: Record<string, string>, file = '.env'): void {
     const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
-    writeFileSync(join(this.home, 'shared/.env'), `${lines.join('\n')}\n`, { mode: 0o600 });
+    writeFileSync(join(this.home, 'shared', file), `${lines.join('\n')}\n`, { mode: 0o600 });
   }
 
   /** Changes a file of the repository. */
@@ -84,6 +94,24 @@ export class ReleaseStage {
   /** The release that `current` leads to. */
   current(): string {
     return readlinkSync(join(this.home, 'current')).replace('releases/', '');
+  }
+
+  /** The releases that are there. */
+  releases(): string[] {
+    return readdirSync(join(this.home, 'releases')).sort();
+  }
+
+  /** A release of the last commit, or of that name, as if it had been built then, from the build of this checkout. */
+  async plant(built_at: string, name?: string): Promise<string> {
+    const { stdout } = await this.#git('rev-parse', '--short=12', 'HEAD');
+    const release = name ?? `${config.version}-${stdout.trim()}`;
+    const folder = join(this.home, 'releases', release);
+    mkdirSync(folder, { recursive: true });
+    for (const part of ['package.json', 'ecosystem.config.js', 'build'])
+      cpSync(join(config.root, part), join(folder, part), { recursive: true });
+    symlinkSync(join(config.root, 'node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'release.json'), JSON.stringify({ name: release, built_at }));
+    return release;
   }
 
   /** The releases that processes work in, one entry for each process. */
