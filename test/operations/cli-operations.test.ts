@@ -210,6 +210,7 @@ test('the doctor names unavailable servers and gaps in the database', async (t) 
   t.deepEqual([sick.data.well, sick.code], [false, 1]);
   const levelOf = (check: string) => sick.data.findings.find((one) => one.check === check)?.level;
   t.deepEqual([levelOf('database'), levelOf('schema'), levelOf('Redis')], ['ok', 'fault', 'fault']);
+  t.regex(sick.data.findings.find(({ check }) => check === 'clock')?.says ?? '', /REDIS_URL/);
   const text = JSON.stringify(sick.data);
   t.notRegex(text, / {4}at |SELECT /);
 });

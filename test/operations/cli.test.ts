@@ -64,6 +64,17 @@ test('a name that the API would refuse is refused', async (t) => {
   t.deepEqual(await select('SELECT id FROM admins WHERE username = ?', [named]), []);
 });
 
+test('an address or a number that cannot be meant is refused', async (t) => {
+  for (const [problem, ...args] of [
+    ['--address', 'admin', 'unlock', 'admin', '--address', '203.0.113.'],
+    ['--minutes', 'payments', 'stuck', '--minutes', '1e99'],
+  ] as const) {
+    const { code, errors } = await runCli([...args]);
+    t.is(code, 2, errors);
+    t.true(errors.startsWith(problem), errors);
+  }
+});
+
 test('changes by command are in the system log without the password', async (t) => {
   const username = unique('traced');
   const { data } = await answerOf<{ password: string }>('admin', 'create', username);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Schema } from 'joi';
 import { now } from '../../lib/values/clock.js';
+import { canonicalIp } from '../../lib/values/ip.js';
 import { change, select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
@@ -89,7 +90,9 @@ async function givePassword(username: string): Promise<Outcome> {
   return { data: { username, password }, text: `The password of "${username}" is now ${password}` };
 }
 
-async function unlockAdmin(username: string, address?: string): Promise<Outcome> {
+async function unlockAdmin(username: string, given?: string): Promise<Outcome> {
+  const address = given === undefined ? undefined : canonicalIp(given);
+  if (given !== undefined && !address) throw new Misuse(`--address: "${given}" is no address`);
   const id = await idOf(username);
   assertRedis();
   await changing(['identity'], (t) =>

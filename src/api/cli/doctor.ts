@@ -125,6 +125,7 @@ const field = (info: string, name: string): string =>
 const maxSkewMs = 2000;
 
 async function checkClock(): Promise<Finding> {
+  assertRedis();
   const [row] = await select<{ at: Date }>('SELECT NOW(3) AS at');
   const database = (row?.at.getTime() ?? NaN) - Date.now();
   const [seconds = 0, micros = 0] = await redis.time();

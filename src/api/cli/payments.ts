@@ -6,7 +6,7 @@ import { paymentPeriod } from '../../lib/values/numbers.js';
 import { askNow } from '../../models/trade/channel-asking.js';
 import { followSince } from '../../models/trade/payment-follow-up.js';
 import { findPayment, listPayments } from '../../models/trade/payment.js';
-import type { PaymentCriteria } from '../../models/trade/payment-criteria.js';
+import { maxPendingMinutes, type PaymentCriteria } from '../../models/trade/payment-criteria.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { settle } from '../../models/trade/payment-settlement.js';
 import { does, Misuse, table, type Given, type Outcome } from './command.js';
@@ -52,7 +52,8 @@ export function addPaymentCommands(program: Command): void {
 
 async function listUnsettled(given: Given): Promise<Outcome> {
   const minutes = Number(given.option('minutes'));
-  if (!Number.isInteger(minutes) || minutes < 1) throw new Misuse('--minutes: a whole number from 1');
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > maxPendingMinutes)
+    throw new Misuse(`--minutes: a whole number from 1 to ${maxPendingMinutes}`);
   const [attention, pending] = [
     await some({ needs_attention: true }),
     await some({ pending_longer_than: minutes }),

@@ -21,7 +21,7 @@ export interface PaymentCriteria extends TimeRange {
 }
 
 /** Ten years. */
-const maxPendingMinutes = 5_256_000;
+export const maxPendingMinutes = 5_256_000;
 
 /** The filters of the list and of its export. */
 export const paymentFilters = {
