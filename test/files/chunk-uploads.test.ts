@@ -121,6 +121,20 @@ test('the multipart form of the specification works without init', async (t) => 
   t.deepEqual([data.mime_type, data.sha256], ['image/png', sha256(png)], text);
 });
 
+test('a file that was deleted can be uploaded again under the same id', async (t) => {
+  const chunk_id = unique('digest-');
+  const content = textOf(9);
+  const send = () => sendChunk(admin, chunk_id, 0, content, { total_chunks: 1, filename: 'a.txt' });
+  await send();
+  const first = await merge(chunk_id);
+  t.is((await admin.delete(`/attachments/${first.data.id}`)).status, 200);
+  const again = await send();
+  t.is(again.status, 200, again.text);
+  const { data } = await merge(chunk_id);
+  t.not(data.id, first.data.id);
+  t.is((await admin.get(`/attachments/${data.id}`)).status, 200);
+});
+
 for (const [what, chunkId] of Object.entries({
   'a file name': 'file-1.png',
   'a time and a random number': '1699999999999_0.123',

@@ -11,7 +11,7 @@ import type { Admin } from '../access/tables.js';
 import { containing, during, equalAscii, findPage, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
-import { Attachment } from './tables.js';
+import { Attachment, ChunkUpload } from './tables.js';
 import { assertFitsQuota } from './upload-quota.js';
 
 /** An attachment in answers. */
@@ -161,6 +161,9 @@ export async function removeAttachments(ids: readonly number[]): Promise<number>
     if (found.length === 0) return found;
     await Attachment.destroy({ where, transaction: t });
     await releaseFiles(found, t);
+    // A client that names its uploads by their content may send the same file again.
+    const uploads = await ChunkUpload.findAll({ where: { attachment_id: ids }, transaction: t });
+    for (const upload of uploads) await upload.destroy({ transaction: t });
     return found;
   });
   await removeFiles(keys);
