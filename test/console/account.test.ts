@@ -113,59 +113,58 @@ freshJourney('a form survives the end of its session', async (t, page) => {
   t.is(row.nickname, '王小明');
 });
 
-freshJourney('language and theme persist on the account', async (t, page) => {
-  await enter(page, { at: '/console/trade/orders' });
-  await page.getByRole('heading', { name: 'Orders' }).waitFor();
-  await page.getByRole('button', { name: /^Account/ }).click();
-  await page.getByRole('menuitem', { name: 'Appearance' }).hover();
-  await page.getByRole('menuitem', { name: 'Dark' }).click();
-  await page.locator('html[data-theme=dark]').waitFor();
-  await page.getByRole('button', { name: /^Account/ }).click();
-  await page.getByRole('menuitem', { name: 'Language' }).hover();
-  await page.getByRole('menuitem', { name: '简体中文' }).click();
-  await page.getByRole('heading', { name: '订单' }).waitFor();
-  await page.reload();
-  await page.getByRole('heading', { name: '订单' }).waitFor();
-  t.is(await page.locator('html').getAttribute('lang'), 'zh-CN');
-  t.is(await page.locator('html').getAttribute('data-theme'), 'dark');
-  await follow(page, '/console/trade/orders/ORD-none');
-  await page.getByRole('alert').getByText('订单不存在').waitFor();
-  t.is(await page.getByRole('button', { name: '重试' }).count(), 0);
-  await page.getByRole('link', { name: '返回订单', exact: true }).click();
-  await page.getByRole('heading', { name: '订单' }).waitFor();
-});
-
-freshJourney('times and date filters are in the chosen zone', async (t, page) => {
-  const order = await makeOrder(own.service.admin);
-  const { created_at } = await selectRow<{ created_at: Date }>(
-    'SELECT created_at FROM orders WHERE order_no = ?',
-    [order.order_no],
-  );
-  const shownIn = (zone: string) =>
-    new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(
-      created_at,
+freshJourney(
+  'times and date filters are in the chosen zone; language and theme persist, too',
+  async (t, page) => {
+    const order = await makeOrder(own.service.admin);
+    const { created_at } = await selectRow<{ created_at: Date }>(
+      'SELECT created_at FROM orders WHERE order_no = ?',
+      [order.order_no],
     );
-  await enter(page, { at: `/console/trade/orders/${order.order_no}` });
-  await page.getByText(shownIn('UTC'), { exact: true }).first().waitFor();
-  await follow(page, '/console/access/profile');
-  await page.getByLabel('Time zone').fill('Asia/Shanghai');
-  await page.locator('.ant-select-item-option', { hasText: 'Asia/Shanghai' }).click();
-  await page.goto(`/console/trade/orders/${order.order_no}`);
-  await page.getByText(shownIn('Asia/Shanghai'), { exact: true }).first().waitFor();
-  await page.locator('dt', { hasText: 'Created UTC+8' }).waitFor();
-  await follow(page, '/console/trade/orders');
-  await page.getByRole('columnheader', { name: 'Created UTC+8' }).waitFor();
-  const day = shownIn('Asia/Shanghai').slice(0, 10);
-  await page.getByPlaceholder('From').click();
-  await page.getByPlaceholder('From').fill(day);
-  await page.keyboard.press('Enter');
-  await page.getByPlaceholder('To').fill(day);
-  await page.keyboard.press('Enter');
-  await page.waitForURL(/start_time=/);
-  const start = new URL(page.url()).searchParams.get('start_time') ?? '';
-  t.is(new Date(start).getTime(), Date.parse(`${day}T00:00:00+08:00`));
-  await page.locator('a.row-link', { hasText: order.order_no }).waitFor();
-});
+    const shownIn = (zone: string) =>
+      new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(
+        created_at,
+      );
+    await enter(page, { at: `/console/trade/orders/${order.order_no}` });
+    await page.getByText(shownIn('UTC'), { exact: true }).first().waitFor();
+    await follow(page, '/console/access/profile');
+    await page.getByLabel('Time zone').fill('Asia/Shanghai');
+    await page.locator('.ant-select-item-option', { hasText: 'Asia/Shanghai' }).click();
+    await page.goto(`/console/trade/orders/${order.order_no}`);
+    await page.getByText(shownIn('Asia/Shanghai'), { exact: true }).first().waitFor();
+    await page.locator('dt', { hasText: 'Created UTC+8' }).waitFor();
+    await follow(page, '/console/trade/orders');
+    await page.getByRole('columnheader', { name: 'Created UTC+8' }).waitFor();
+    const day = shownIn('Asia/Shanghai').slice(0, 10);
+    await page.getByPlaceholder('From').click();
+    await page.getByPlaceholder('From').fill(day);
+    await page.keyboard.press('Enter');
+    await page.getByPlaceholder('To').fill(day);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/start_time=/);
+    const start = new URL(page.url()).searchParams.get('start_time') ?? '';
+    t.is(new Date(start).getTime(), Date.parse(`${day}T00:00:00+08:00`));
+    await page.locator('a.row-link', { hasText: order.order_no }).waitFor();
+
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Appearance' }).hover();
+    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await page.locator('html[data-theme=dark]').waitFor();
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Language' }).hover();
+    await page.getByRole('menuitem', { name: '简体中文' }).click();
+    await page.getByRole('heading', { name: '订单' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: '订单' }).waitFor();
+    t.is(await page.locator('html').getAttribute('lang'), 'zh-CN');
+    t.is(await page.locator('html').getAttribute('data-theme'), 'dark');
+    await follow(page, '/console/trade/orders/ORD-none');
+    await page.getByRole('alert').getByText('订单不存在').waitFor();
+    t.is(await page.getByRole('button', { name: '重试' }).count(), 0);
+    await page.getByRole('link', { name: '返回订单', exact: true }).click();
+    await page.getByRole('heading', { name: '订单' }).waitFor();
+  },
+);
 
 freshJourney('a session elsewhere can be ended from the profile', async (t, page) => {
   const account = await makeAdmin(own.service.admin);

@@ -83,24 +83,8 @@ freshJourney('a new tab needs no second sign-in, and one sign-out ends both', as
   t.false(JSON.stringify(await page.evaluate('({ ...sessionStorage })')).includes('Not saved'));
 });
 
-freshJourney(
-  'a clerk begins at the first screen of theirs, and a typed address is refused calmly',
-  async (t, page) => {
-    const { account } = await signedInWith(own.service.admin, ['order.index', 'order.show']);
-    await enter(page, { at: '/', username: account?.username, password: account?.password });
-    await page.getByRole('heading', { name: 'Orders' }).waitFor();
-    t.is(await page.getByRole('alert').count(), 0);
-    await page.goto('/console/trade/payments');
-    await page.getByRole('alert').getByText('You have no permission for this page').waitFor();
-    t.is(await page.getByRole('search').count(), 0);
-    t.is(await page.getByRole('button', { name: 'Try again' }).count(), 0);
-    await page.getByRole('link', { name: 'Go to my first page' }).click();
-    await page.getByRole('heading', { name: 'Orders' }).waitFor();
-  },
-);
-
-freshJourney('a screen that is not loaded opens when the network is back', async (t, page, complaints) => {
-  await enter(page, { at: '/console/trade/orders' });
+journey('a screen that is not loaded opens when the network is back', async (t, page, complaints) => {
+  await follow(page, '/console/trade/orders');
   await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
   await page.context().setOffline(true);
   await page.evaluate(
@@ -113,22 +97,22 @@ freshJourney('a screen that is not loaded opens when the network is back', async
   complaints.splice(0);
 });
 
-freshJourney('a screen whose files a release has replaced is reloaded once', async (t, page, complaints) => {
-  await enter(page, { at: '/console/trade/orders' });
+journey('a screen whose files a release has replaced is reloaded once', async (t, page, complaints) => {
+  await follow(page, '/console/trade/orders');
   await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
   // Until the page is loaded anew it asks for files that are there no longer.
   let isOld = true;
   let refused = 0;
   page.on('load', () => (isOld = false));
-  await page.route(/assets\/departments-.*\.js$/, (route) => {
+  await page.route(/assets\/dictionaries-.*\.js$/, (route) => {
     if (!isOld) return route.continue();
     refused += 1;
     return route.fulfill({ status: 404, body: 'gone' });
   });
   await page.evaluate(
-    `history.pushState(null, '', '/console/access/departments'); dispatchEvent(new PopStateEvent('popstate'))`,
+    `history.pushState(null, '', '/console/office/dictionaries'); dispatchEvent(new PopStateEvent('popstate'))`,
   );
-  await page.getByRole('heading', { name: 'Departments' }).waitFor();
+  await page.getByRole('heading', { name: 'Dictionaries' }).waitFor();
   t.true(refused > 0);
   t.false(isOld);
   complaints.splice(0);
@@ -200,7 +184,7 @@ journey('the answer of the channel is put in words', async (t, page) => {
 });
 
 freshJourney(
-  'a filter that is set keeps its name, and a view keeps filters, order and columns',
+  'a filter that is set keeps its name, a view keeps filters, order and columns, and a pinned screen is on top',
   async (t, page) => {
     await makeOrder(own.service.admin, '50.00');
     await enter(page, { at: '/console/trade/orders' });
@@ -225,7 +209,13 @@ freshJourney(
     await page.getByText('View saved').waitFor();
     // Another tab keeps its setting beside what this one has saved.
     await second.getByRole('button', { name: 'Pin to the top of the menu' }).click();
-    await second.getByRole('button', { name: 'Unpin' }).waitFor();
+    const first = second.getByRole('navigation', { name: 'Menu' }).getByRole('menuitem').first();
+    await first.getByText('Users').waitFor();
+    await second.reload();
+    await first.getByText('Users').waitFor();
+    await second.getByRole('button', { name: 'Unpin' }).click();
+    await first.getByText('Dashboard').waitFor();
+    await second.close();
     await page.goto('/console/trade/orders');
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('menuitem', { name: 'Big ones' }).click();
@@ -366,17 +356,5 @@ journey('keys move through rows and open what is new', async (t, page) => {
   await page.keyboard.press('?');
   await page.getByText('Next row, previous row').waitFor();
   await page.keyboard.press('Escape');
-  t.pass();
-});
-
-freshJourney('a pinned screen stands on top of the menu', async (t, page) => {
-  await enter(page, { at: '/console/access/roles' });
-  await page.getByRole('button', { name: 'Pin to the top of the menu' }).click();
-  const first = page.getByRole('navigation', { name: 'Menu' }).getByRole('menuitem').first();
-  await first.getByText('Roles').waitFor();
-  await page.reload();
-  await first.getByText('Roles').waitFor();
-  await page.getByRole('button', { name: 'Unpin' }).click();
-  await first.getByText('Dashboard').waitFor();
   t.pass();
 });

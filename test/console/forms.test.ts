@@ -255,63 +255,73 @@ freshJourney(
   { locale: 'zh-CN' },
 );
 
-freshJourney('what somebody may not do is neither offered nor asked of the service', async (t, page) => {
-  const slugs = ['index', 'show', 'store', 'export', 'import'].map((verb) => `order.${verb}`);
-  slugs.push('import.index', 'payment.index', 'payment.store');
-  const clerk = await signedInWith(own.service.admin, slugs);
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-  await enter(page, { at: '/console/trade/orders', ...clerk.account });
-  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
-  t.is(await page.locator('[data-filter=status]').count(), 1);
-  t.is(await page.locator('[data-filter=user_id]').count(), 0);
-  const exportOrders = async () => {
-    await page.getByRole('button', { name: 'Export', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Export CSV' }).click();
-  };
-  t.is(await page.getByRole('link', { name: 'Import', exact: true }).count(), 0);
-  await follow(page, '/console/imports/imports');
-  await page.locator('[data-resource=imports][aria-busy=false]').waitFor();
-  t.is(await page.getByRole('link', { name: 'Import orders' }).count(), 0);
-  await follow(page, '/console/trade/orders');
-  await exportOrders();
-  await page.getByText('Export is ready').waitFor();
-  await page.getByText('You may not download exports').waitFor();
-  await page.route('**/export/status/*', (route) =>
-    route.fulfill({ status: 404, json: { code: 404, message: 'There is no such export', data: null } }),
-  );
-  await exportOrders();
-  await page.getByText('There is no such export').waitFor();
-  await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
-  await page.keyboard.press('g');
-  await page.keyboard.press('u');
-  await page.keyboard.press('?');
-  const keys = page.getByRole('dialog');
-  await keys.getByText('g o').waitFor();
-  t.is(await keys.getByText('g u').count(), 0);
-  await page.keyboard.press('Escape');
-  await keys.waitFor({ state: 'detached' });
-  t.regex(page.url(), /\/trade\/orders$/);
-  await page.keyboard.press('n');
-  await page.getByRole('dialog').getByText('You may not list users').waitFor();
-  await follow(page, '/console/trade/payments');
-  await page.locator('[data-resource=payments][aria-busy=false]').waitFor();
-  await page.getByRole('button', { name: 'More filters' }).click();
-  await page.locator('[data-filter=time_field]').waitFor();
-  t.is(await page.locator('.rows th .unseen').count(), 0, 'no row has an action');
-  for (const name of ['payment_method_id', 'assignee_id'])
-    t.is(await page.locator(`[data-filter=${name}]`).count(), 0, name);
-  const { order_no } = await makeOrder(own.service.admin);
-  await follow(page, `/console/trade/orders/${order_no}`);
-  await page.getByRole('heading', { name: order_no }).waitFor();
-  await page.getByText('No payment has been started yet').waitFor();
-  t.is(await page.getByRole('button', { name: 'Start payment' }).count(), 0);
-  for (const address of ['/console/trade/users', '/console/office/dashboard']) {
-    await follow(page, address);
-    await page.getByRole('alert').getByText('You have no permission for this page').waitFor();
-  }
-  t.deepEqual(
-    asked.filter((path) => /\/(users|dashboard|options)\b/.test(path) && path.startsWith('/api/')),
-    [],
-  );
-});
+freshJourney(
+  'a clerk begins at their first screen; what they may not do is neither offered nor asked',
+  async (t, page) => {
+    const slugs = ['index', 'show', 'store', 'export', 'import'].map((verb) => `order.${verb}`);
+    slugs.push('import.index', 'payment.index', 'payment.store');
+    const clerk = await signedInWith(own.service.admin, slugs);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await enter(page, { at: '/', ...clerk.account });
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+    await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+    t.is(await page.getByRole('alert').count(), 0);
+    t.is(await page.locator('[data-filter=status]').count(), 1);
+    t.is(await page.locator('[data-filter=user_id]').count(), 0);
+    const exportOrders = async () => {
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Export CSV' }).click();
+    };
+    t.is(await page.getByRole('link', { name: 'Import', exact: true }).count(), 0);
+    await follow(page, '/console/imports/imports');
+    await page.locator('[data-resource=imports][aria-busy=false]').waitFor();
+    t.is(await page.getByRole('link', { name: 'Import orders' }).count(), 0);
+    await follow(page, '/console/trade/orders');
+    await exportOrders();
+    await page.getByText('Export is ready').waitFor();
+    await page.getByText('You may not download exports').waitFor();
+    await page.route('**/export/status/*', (route) =>
+      route.fulfill({ status: 404, json: { code: 404, message: 'There is no such export', data: null } }),
+    );
+    await exportOrders();
+    await page.getByText('There is no such export').waitFor();
+    await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('u');
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog');
+    await keys.getByText('g o').waitFor();
+    t.is(await keys.getByText('g u').count(), 0);
+    await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'detached' });
+    t.regex(page.url(), /\/trade\/orders$/);
+    await page.keyboard.press('n');
+    await page.getByRole('dialog').getByText('You may not list users').waitFor();
+    await follow(page, '/console/trade/payments');
+    await page.locator('[data-resource=payments][aria-busy=false]').waitFor();
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.locator('[data-filter=time_field]').waitFor();
+    t.is(await page.locator('.rows th .unseen').count(), 0, 'no row has an action');
+    for (const name of ['payment_method_id', 'assignee_id'])
+      t.is(await page.locator(`[data-filter=${name}]`).count(), 0, name);
+    const { order_no } = await makeOrder(own.service.admin);
+    await follow(page, `/console/trade/orders/${order_no}`);
+    await page.getByRole('heading', { name: order_no }).waitFor();
+    await page.getByText('No payment has been started yet').waitFor();
+    t.is(await page.getByRole('button', { name: 'Start payment' }).count(), 0);
+    const denied = page.getByRole('alert').getByText('You have no permission for this page');
+    await follow(page, '/console/office/dashboard');
+    await denied.waitFor();
+    await page.goto('/console/trade/users');
+    await denied.waitFor();
+    t.is(await page.getByRole('search').count(), 0);
+    t.is(await page.getByRole('button', { name: 'Try again' }).count(), 0);
+    await page.getByRole('link', { name: 'Go to my first page' }).click();
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+    t.deepEqual(
+      asked.filter((path) => /\/(users|dashboard|options)\b/.test(path) && path.startsWith('/api/')),
+      [],
+    );
+  },
+);

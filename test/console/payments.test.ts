@@ -15,12 +15,12 @@ import {
   signedInWith,
   type MadePayment,
 } from '../support/factories.js';
-import { choose, enter, follow, leaveScreen } from '../support/pages.js';
+import { choose, follow, leaveScreen } from '../support/pages.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { journey, freshJourney } = own;
+const { journey } = own;
 
 journey('a payment method form has the fields its channel declares', async (t, page) => {
   await follow(page, '/console/trade/payment-methods/new');
@@ -411,14 +411,17 @@ journey('a failed payment, and one closed before its instant was stored', async 
   await page.getByText('Time not recorded').waitFor();
 });
 
-for (const reducedMotion of ['no-preference', 'reduce'] as const)
-  freshJourney(
+// The last one leaves a page that moves.
+for (const reducedMotion of ['reduce', 'no-preference'] as const)
+  journey(
     `a popup in a drawer stays at its control when the page moves (motion: ${reducedMotion})`,
     async (t, page) => {
       await makeMethod(own.service.admin, 'a shared secret', { name: `Stays ${reducedMotion}` });
       const order = await makeOrder(own.service.admin);
       await page.setViewportSize({ width: 1280, height: 500 });
-      await enter(page, { at: `/console/trade/orders/${order.order_no}` });
+      await page.emulateMedia({ reducedMotion });
+      // What moves is decided when the page is loaded.
+      await page.goto(`/console/trade/orders/${order.order_no}`);
       await page.getByRole('button', { name: 'Start payment' }).click();
       await page.getByLabel('Payment method').click();
       await page.locator('.ant-select-item-option', { hasText: `Stays ${reducedMotion}` }).waitFor();
@@ -432,5 +435,4 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
       await page.locator('.ant-select-item-option', { hasText: `Stays ${reducedMotion}` }).click();
       await page.locator('.ant-drawer .ant-select', { hasText: `Stays ${reducedMotion}` }).waitFor();
     },
-    { reducedMotion },
   );
