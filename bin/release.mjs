@@ -1,28 +1,27 @@
 // `npm run release -- --home /srv/back-office [--ref commit]`: builds a commit aside, checks and migrates it, switches
 // <home>/current to it and has PM2 replace the processes one after the other. `release rollback` goes back by one.
 //   <home>/shared/.env          the settings; files of the service belong here, too
-//   <home>/releases/<version>-<commit>   the last three; <home>/current leads to the one that runs
+//   <home>/releases/<version>-<commit>   the last three, which <home>/released lists; <home>/current leads to one
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { atEnd, command } from './lifetime.mjs';
 import { tryLock } from './lock.mjs';
-import { savePm2, workIn } from './pm2.mjs';
-import { lastLines, run } from './process.mjs';
+import { findProgram, folderOf, lastLines, run } from './process.mjs';
 import { checkSettingsOf } from './settings.mjs';
-import { complain, Failure, note, root, say, step } from './step.mjs';
+import { complain, Failure, note, root, step } from './step.mjs';
 
 const KEPT = 3;
+const READY_TIMEOUT_MS = 120_000;
 
-/**
- * @typedef {{ name: string, version: string, commit: string, built_at: string, released_at?: string }} Release
- * released_at: not of one that failed or was rolled back
- */
+/** @typedef {{ name: string, cwd: string, instances: number, env: Record<string, string> }} App as in ecosystem.config.js */
+/** @typedef {{ name: string, pid: number, pm2_env: { status: string, pm_cwd: string } }} Started */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,6 +30,7 @@ const { values, positionals } = parseArgs({
 const home = path.resolve(values.home ?? process.env.RELEASE_HOME ?? '/srv/back-office');
 const link = path.join(home, 'current');
 const folderNamed = (/** @type {string} */ name) => path.join(home, 'releases', name);
+const pm2 = findProgram('pm2') ?? path.join(root, 'node_modules/.bin/pm2');
 
 async function main() {
   const [action = 'deploy'] = positionals;
@@ -42,80 +42,51 @@ async function main() {
     mkdirSync(path.join(home, name), { recursive: true, mode: 0o700 });
   process.chdir(home);
   if (!(await tryLock('release'))) throw new Failure(`another release of ${home} is under way`);
-  leaveNpm();
-  const before = releases().find(({ name }) => name === current());
-  const release = action === 'deploy' ? await deploy() : previous(before);
-  linkSettings(release);
-  await check(release, action === 'deploy');
+  // PM2 keeps the environment of this command for its processes: npm's variables do not belong there.
+  for (const name of Object.keys(process.env)) if (/^(npm_|INIT_CWD$)/.test(name)) delete process.env[name];
+  const before = existsSync(link) ? path.basename(readlinkSync(link)) : undefined;
+  // What was released and not rolled back, the last first.
+  const past = existsSync('released') ? readFileSync('released', 'utf8').split('\n') : [before ?? ''];
+  const name = action === 'deploy' ? await deploy() : past[past.indexOf(before ?? '') + 1];
+  if (!name) throw new Failure('there is no release before this one');
+  linkSettings(name);
+  await check(name, action === 'deploy');
   try {
-    await goTo(release);
+    await goTo(name);
   } catch (error) {
-    if (!before || before.name === release.name) throw error;
+    if (!before || before === name) throw error;
     complain(error);
-    note(`going back to ${before.name}`);
+    note(`going back to ${before}`);
     await goTo(before);
-    throw new Failure(`${release.name} was not released; ${before.name} runs as before`);
+    throw new Failure(`${name} was not released; ${before} runs as before`);
   }
-  await savePm2();
-  if (action === 'deploy') {
-    if (before) describe({ ...before, released_at: before.released_at ?? before.built_at });
-    describe({ ...release, released_at: new Date().toISOString() });
-    removeOld();
-  } else if (before) describe({ ...before, released_at: undefined });
+  await run(pm2, ['save'], { name: 'pm2 save' });
+  if (action === 'deploy') keep([name, ...past.filter((one) => one && one !== name)].slice(0, KEPT));
+  else writeReleased(past.slice(past.indexOf(name)));
   return 0;
 }
 
-// PM2 keeps the environment of this command for its processes: npm's variables do not belong there.
-function leaveNpm() {
-  for (const name of Object.keys(process.env)) if (/^(npm_|INIT_CWD$)/.test(name)) delete process.env[name];
+/** @param {string[]} names */
+function writeReleased(names) {
+  writeFileSync('released.next', names.join('\n'));
+  renameSync('released.next', 'released');
 }
 
-/** The releases that are whole, the last released first. @returns {Release[]} */
-function releases() {
-  return readdirSync(path.join(home, 'releases'))
-    .map((name) => path.join(folderNamed(name), 'release.json'))
-    .filter((file) => existsSync(file))
-    .map((file) => JSON.parse(readFileSync(file, 'utf8')))
-    .sort((one, other) => ((one.released_at ?? '') < (other.released_at ?? '') ? 1 : -1));
+/** Removes what is not among these: old, failed, rolled back or never finished. @param {string[]} names */
+function keep(names) {
+  writeReleased(names);
+  for (const name of readdirSync('releases'))
+    if (!names.includes(name)) rmSync(folderNamed(name), { recursive: true });
 }
 
-/** Writes down what a release is, in one step: a process that starts reads it. @param {Release} release */
-function describe(release, folder = folderNamed(release.name)) {
-  const file = path.join(folder, 'release.json');
-  writeFileSync(`${file}.next`, JSON.stringify(release));
-  renameSync(`${file}.next`, file);
-}
-
-/** The name of the release that `current` leads to. */
-function current() {
-  return existsSync(link) ? path.basename(readlinkSync(link)) : undefined;
-}
-
-/** The one that was released before. One that failed or was rolled back does not count. @param {Release | undefined} before */
-function previous(before) {
-  const released = releases().filter(({ released_at }) => released_at);
-  const release = released[released.findIndex(({ name }) => name === before?.name) + 1];
-  if (!release) throw new Failure('there is no release before this one');
-  return release;
-}
-
-/** Keeps the last three: what failed, was rolled back or was never finished goes. */
-function removeOld() {
-  const released = releases().filter(({ released_at }) => released_at);
-  const kept = new Set(released.slice(0, KEPT).map(({ name }) => name));
-  for (const name of readdirSync(path.join(home, 'releases')))
-    if (!kept.has(name)) rmSync(folderNamed(name), { recursive: true });
-}
-
-/** Builds the commit, unless that was done before. @returns {Promise<Release>} */
+/** Builds the commit, unless that was done before. @returns its name */
 async function deploy() {
   const git = (/** @type {string[]} */ ...args) => run('git', ['-C', root, ...args]);
   const commit = (await git('rev-parse', '--verify', `${values.ref}^{commit}`)).trim().slice(0, 12);
   const { version } = JSON.parse(await git('show', `${commit}:package.json`));
-  const release = { name: `${version}-${commit}`, version, commit, built_at: new Date().toISOString() };
-  const built = releases().find(({ name }) => name === release.name);
-  if (built) return built;
-  const folder = folderNamed(`${release.name}.unfinished`);
+  const name = `${version}-${commit}`;
+  if (existsSync(folderNamed(name))) return name;
+  const folder = folderNamed(`${name}.unfinished`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const npm = (/** @type {string[]} */ ...args) =>
@@ -127,15 +98,15 @@ async function deploy() {
     await npm('ci', '--include=dev', '--prefer-offline');
     await npm('run', 'build');
     await npm('prune', '--omit=dev');
-    return `${release.name} is built`;
+    return `${name} is built`;
   });
-  describe(release, folder);
-  renameSync(folder, folderNamed(release.name));
-  return release;
+  writeFileSync(path.join(folder, 'release.json'), JSON.stringify({ commit })); // for the service
+  renameSync(folder, folderNamed(name));
+  return name;
 }
 
-/** Its settings are those of shared/, also of a tenant that is newer than the release. @param {Release} release */
-function linkSettings({ name }) {
+/** Its settings are those of shared/, also of a tenant that is newer than the release. @param {string} name */
+function linkSettings(name) {
   for (const file of readdirSync(path.join(home, 'shared')).filter((one) => /^\.env(\.|$)/.test(one))) {
     const own = path.join(folderNamed(name), file);
     rmSync(own, { force: true });
@@ -143,15 +114,15 @@ function linkSettings({ name }) {
   }
 }
 
-/** The processes that a release names. @param {string} folder @returns {Promise<import('./pm2.mjs').App[]>} */
+/** The processes that a release names. @param {string} folder @returns {Promise<App[]>} */
 async function appsOf(folder) {
   const file = pathToFileURL(path.join(folder, 'ecosystem.config.js')).href;
   const script = `process.stdout.write(JSON.stringify((await import(${JSON.stringify(file)})).apps))`;
   return JSON.parse(await run(process.execPath, ['--input-type=module', '-e', script], { name: file }));
 }
 
-/** Before anything is replaced, for each tenant: settings, migrations, a start of the API. @param {Release} release @param {boolean} isNew */
-async function check({ name }, isNew) {
+/** Before anything is replaced, for each tenant: settings, migrations, a start of the API. @param {string} name @param {boolean} isNew */
+async function check(name, isNew) {
   const cwd = folderNamed(name);
   for (const tenant of new Set((await appsOf(cwd)).map(({ env }) => env.TENANT_CODE ?? ''))) {
     const env = { ...process.env, NODE_ENV: 'production', ...(tenant && { TENANT_CODE: tenant }) };
@@ -183,13 +154,43 @@ async function tryStart(cwd, env) {
   return 'its API starts and ends';
 }
 
-/** Switches to a release and waits until every process works in it. @param {Release} release */
-async function goTo({ name }) {
+/** Switches to a release and waits until every process works in it. @param {string} name */
+async function goTo(name) {
   rmSync(`${link}.next`, { force: true });
   symlinkSync(path.join('releases', name), `${link}.next`);
   renameSync(`${link}.next`, link);
-  await step(async () => `all ${await workIn(link, await appsOf(link))} processes run ${name}`);
-  say(`  ${name} is released`);
+  await step(async () => `all ${await runInPm2(await appsOf(link))} processes run ${name}`);
+}
+
+/** Has PM2 run these apps, and no others, where the link leads to now. @param {App[]} apps @returns how many processes */
+async function runInPm2(apps) {
+  const isWanted = (/** @type {Started} */ { name }) => apps.some((app) => app.name === name);
+  // PM2 would leave what the settings no longer name, as a former tenant, and its port may be another's now.
+  const former = (await listStarted()).filter((one) => one.pm2_env.pm_cwd === apps[0]?.cwd && !isWanted(one));
+  for (const name of new Set(former.map((one) => one.name))) await run(pm2, ['delete', name]);
+  const ecosystem = path.join(link, 'ecosystem.config.js');
+  await run(pm2, ['startOrReload', ecosystem], { name: 'pm2 startOrReload', cwd: link, mayBeKilled: false });
+  const isOld = (/** @type {number} */ pid) => pid > 0 && folderOf(pid) !== realpathSync(link);
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; ; await sleep(1000)) {
+    const started = (await listStarted()).filter(isWanted);
+    // PM2 skips an instance whose last reload has not quite ended, and keeps their number.
+    const late = started.filter(({ pid, pm2_env }) => pid <= 0 || isOld(pid) || pm2_env.status !== 'online');
+    const uneven = apps.filter(
+      (app) => app.instances !== started.filter((one) => one.name === app.name).length,
+    );
+    if (late.length + uneven.length === 0) return started.length;
+    const names = [...new Set([...late, ...uneven].map(({ name }) => name))];
+    if (Date.now() > deadline) throw new Failure(`not running in ${link}: ${names.join(', ')}; see pm2 logs`);
+    for (const { name, pid } of late) if (isOld(pid)) await run(pm2, ['reload', name]).catch(() => '');
+    for (const { name, instances } of uneven)
+      await run(pm2, ['scale', name, String(instances)]).catch(() => '');
+  }
+}
+
+/** @returns {Promise<Started[]>} */
+async function listStarted() {
+  const output = await run(pm2, ['jlist', '--silent'], { name: 'pm2 jlist' });
+  return JSON.parse(output.split('\n').find((line) => line.startsWith('[')) ?? '[]');
 }
 
 command(main);

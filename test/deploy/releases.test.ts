@@ -25,15 +25,15 @@ test.serial('PM2 runs what the settings name, and a rollback goes to what was re
     const { code, output } = await stage.release(...args);
     t.is(code, 0, output);
   };
-  const first = await stage.plant('2026-01-01');
+  const first = await stage.plant();
   await succeeds();
   t.is(stage.current(), first);
   t.is((await stage.inUse()).length, 4);
 
   stage.edit('README.md', (text) => `${text}\n`);
   await stage.commit('second');
-  const second = await stage.plant('2026-01-03');
-  await stage.plant('2025-12-31', 'never-released');
+  const second = await stage.plant();
+  await stage.plant('never-released');
   await stage.pm2(
     'start',
     '/bin/sleep',
@@ -53,7 +53,7 @@ test.serial('PM2 runs what the settings name, and a rollback goes to what was re
   t.true(existsSync(join(stage.home, 'current/.env.acme')), 'it has the settings of a new tenant');
   t.deepEqual(stage.releases(), [first, second].sort(), 'what was never released is removed');
 
-  await stage.plant('2026-01-02', 'failed');
+  await stage.plant('failed');
   await succeeds('rollback');
   t.is(stage.current(), first);
   const refused = await stage.release('rollback');

@@ -101,8 +101,8 @@ export class ReleaseStage {
     return readdirSync(join(this.home, 'releases')).sort();
   }
 
-  /** A release of the last commit, or of that name, as if it had been built then, from the build of this checkout. */
-  async plant(built_at: string, name?: string): Promise<string> {
+  /** A release of the last commit, or of that name, from the build of this checkout. */
+  async plant(name?: string): Promise<string> {
     const { stdout } = await this.#git('rev-parse', '--short=12', 'HEAD');
     const release = name ?? `${config.version}-${stdout.trim()}`;
     const folder = join(this.home, 'releases', release);
@@ -110,7 +110,6 @@ export class ReleaseStage {
     for (const part of ['package.json', 'ecosystem.config.js', 'build'])
       cpSync(join(config.root, part), join(folder, part), { recursive: true });
     symlinkSync(join(config.root, 'node_modules'), join(folder, 'node_modules'));
-    writeFileSync(join(folder, 'release.json'), JSON.stringify({ name: release, built_at }));
     return release;
   }
 
