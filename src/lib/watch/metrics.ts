@@ -10,6 +10,13 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** From a quick job to an export of an hour. */
 const jobBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60, 600, 3600];
 
+const histogram = <L extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly L[],
+  seconds = buckets,
+) => new Histogram({ registers, buckets: seconds, name: `back_office_${name}`, help, labelNames });
+
 export const requests = new Counter({
   registers,
   name: 'back_office_http_requests_total',
@@ -17,29 +24,22 @@ export const requests = new Counter({
   labelNames: ['method', 'route', 'status'] as const,
 });
 
-export const requestSeconds = new Histogram({
-  registers,
-  buckets,
-  name: 'back_office_http_request_seconds',
-  help: 'from request to answer',
-  labelNames: ['method', 'route'] as const,
-});
+export const requestSeconds = histogram('http_request_seconds', 'from request to answer', [
+  'method',
+  'route',
+]);
 
-export const settlementSeconds = new Histogram({
-  registers,
-  buckets,
-  name: 'back_office_settlement_seconds',
-  help: 'from a stored callback to its settlement; processing: not while its answer could wait',
-  labelNames: ['verdict'] as const,
-});
+export const settlementSeconds = histogram(
+  'settlement_seconds',
+  'from a stored callback to its settlement; processing: not while its answer could wait',
+  ['verdict'],
+);
 
-const channelSeconds = new Histogram({
-  registers,
-  buckets,
-  name: 'back_office_channel_request_seconds',
-  help: 'requests to payment companies; failed: nothing was learned',
-  labelNames: ['type', 'operation', 'outcome'] as const,
-});
+const channelSeconds = histogram(
+  'channel_request_seconds',
+  'requests to payment companies; failed: nothing was learned',
+  ['type', 'operation', 'outcome'],
+);
 
 /** Times a request to a company. */
 export async function measured<T>(type: string, operation: string, request: () => Promise<T>): Promise<T> {
@@ -54,29 +54,16 @@ export async function measured<T>(type: string, operation: string, request: () =
   }
 }
 
-export const jobSeconds = new Histogram({
-  registers,
-  buckets: jobBuckets,
-  name: 'back_office_job_seconds',
-  help: 'runs of jobs',
-  labelNames: ['job', 'outcome'] as const,
-});
+export const jobSeconds = histogram('job_seconds', 'runs of jobs', ['job', 'outcome'], jobBuckets);
 
-export const jobWaitSeconds = new Histogram({
-  registers,
-  buckets: jobBuckets,
-  name: 'back_office_job_wait_seconds',
-  help: 'from when a job was due to its run',
-  labelNames: ['job'] as const,
-});
+export const jobWaitSeconds = histogram(
+  'job_wait_seconds',
+  'from when a job was due to its run',
+  ['job'],
+  jobBuckets,
+);
 
-export const statementSeconds = new Histogram({
-  registers,
-  buckets,
-  name: 'back_office_database_statement_seconds',
-  help: 'statements',
-  labelNames: ['pool', 'outcome'] as const,
-});
+export const statementSeconds = histogram('database_statement_seconds', 'statements', ['pool', 'outcome']);
 
 /** The values of a gauge: label values, joined by a blank, and number. */
 export type Figures = Record<string, number>;
