@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { consoleTest } from '../support/console-test.js';
-import { makeUser } from '../support/factories.js';
+import { makeAdmin, makeUser } from '../support/factories.js';
 import { errorFileOf, sheet } from '../support/imports.js';
-import { follow } from '../support/pages.js';
+import { follow, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -159,6 +159,54 @@ journey('the limits of a file are shown before it is sent', async (t, page) => {
   await page.getByLabel('Choose a file').setInputFiles(file);
   await page.getByRole('alert').getByText('A file may have up to 200.0 MiB').waitFor();
   t.is(await countOf('imports'), before);
+});
+
+journey('an upload that is paused and resumed within a chunk sends no chunk twice', async (t, page) => {
+  const file = join(folder, 'four-chunks.txt');
+  writeFileSync(file, randomBytes(10 * 1024 * 1024).toString('hex'));
+  await follow(page, '/console/files/attachments');
+  const slow = await page.context().newCDPSession(page);
+  const uploadThroughput = 12 * 1024 * 1024;
+  await slow.send('Network.emulateNetworkConditions', {
+    ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput },
+  });
+  const calls = chunkCalls(page);
+  await page.getByLabel('Files to upload').setInputFiles(file);
+  const line = page.locator('li.upload', { hasText: 'four-chunks.txt' });
+  await line.and(page.locator('[data-state=uploading]')).waitFor();
+  const toggles = 3;
+  for (let times = 0; times < toggles; times++) {
+    await line.getByRole('button', { name: 'Pause' }).click();
+    await line.getByRole('button', { name: 'Resume' }).click();
+  }
+  await line.and(page.locator('[data-state=done]')).waitFor();
+  await slow.detach();
+  t.is(await line.getByRole('alert').count(), 0);
+  // One to open, one to merge; a pause may come just after a chunk was taken.
+  t.true(calls.sent <= 4 + 2 + 2 * toggles, `${calls.sent} calls`);
+  await line.getByRole('button', { name: 'Remove' }).click();
+});
+
+journey('files that somebody uploads are not shown to the next one in the tab', async (t, page) => {
+  const other = await makeAdmin(own.service.admin, [1]);
+  const signOut = async () => {
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  };
+  const line = page.locator('li.upload', { hasText: 'large.txt' });
+  await follow(page, '/console/files/attachments');
+  await page.getByLabel('Files to upload').setInputFiles(join(folder, 'large.txt'));
+  await line.and(page.locator('[data-state=uploading]')).waitFor();
+  await signOut();
+  await signIn(page, other.username, other.password);
+  await page.getByLabel('Files to upload').waitFor({ state: 'attached' });
+  t.is(await page.locator('li.upload').count(), 0);
+  await signOut();
+  await signIn(page);
+  await line.and(page.locator('[data-state=paused]')).waitFor();
+  await line.getByRole('button', { name: 'Resume' }).click();
+  await line.and(page.locator('[data-state=uploading]')).waitFor();
+  await line.getByRole('button', { name: 'Remove' }).click();
 });
 
 journey('a cancelled upload leaves nothing behind', async (t, page) => {

@@ -26,6 +26,7 @@ function store(token: string | undefined): void {
   sessionStorage.removeItem(place);
   // The next person in this tab may be another one.
   forgetRecent();
+  session.onLeave?.();
 }
 
 export const session = {
@@ -34,6 +35,8 @@ export const session = {
   onBegin: undefined as (() => void) | undefined,
   /** Called when another tab has signed out. */
   onEnd: undefined as (() => void) | undefined,
+  /** Called when this tab has no token any more, for whatever reason. */
+  onLeave: undefined as (() => void) | undefined,
   /** Called when the service no longer takes the token. */
   onRefused: undefined as (() => void) | undefined,
   begin(token: string): void {

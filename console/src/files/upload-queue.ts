@@ -1,10 +1,13 @@
 // Chunked uploads. They continue while navigating, can be paused, and survive a lost network; after a reload,
-// choosing the same file again resumes it.
+// choosing the same file again resumes it. Whoever signs in next in the tab neither sees nor sends the files of another.
 import { useSyncExternalStore } from 'react';
 import { call, Failure } from '../contract/api.ts';
+import { session } from '../contract/session.ts';
 
 export interface Upload {
   key: string;
+  /** The administrator who has chosen it. */
+  ownerId: number;
   file: File;
   state: 'hashing' | 'uploading' | 'paused' | 'offline' | 'merging' | 'done' | 'failed';
   /** Bytes stored by the service. */
@@ -23,6 +26,8 @@ const pollMs = 1000;
 let uploads: readonly Upload[] = [];
 const watchers = new Set<() => void>();
 const doneListeners = new Set<() => void>();
+/** What sends a file: one at a time, also when an upload is paused and resumed within a chunk. */
+const senders = new Map<string, AbortController>();
 
 function publish(next: readonly Upload[]): void {
   uploads = next;
@@ -49,22 +54,31 @@ export function onUploaded(listener: () => void): () => void {
   return () => doneListeners.delete(listener);
 }
 
-/** The same file gets the same key. */
-const keyOf = ({ name, size, lastModified }: File): string => `${name} ${size} ${lastModified}`;
+/** The same file of the same administrator gets the same key. */
+const keyOf = (ownerId: number, { name, size, lastModified }: File): string =>
+  `${ownerId} ${name} ${size} ${lastModified}`;
 
 const placeOf = (key: string): string => `console.upload ${key}`;
 
-export function addFiles(files: Iterable<File>): void {
+export function addFiles(ownerId: number, files: Iterable<File>): void {
   for (const file of files) {
-    const key = keyOf(file);
+    const key = keyOf(ownerId, file);
     const known = find(key);
     if (known && known.state !== 'done' && known.state !== 'failed') continue;
-    publish([...uploads.filter((one) => one.key !== key), { key, file, state: 'hashing', sent: 0, rate: 0 }]);
+    const others = uploads.filter((one) => one.key !== key);
+    publish([...others, { key, ownerId, file, state: 'hashing', sent: 0, rate: 0 }]);
     void run(key);
   }
 }
 
-export const pause = (key: string): void => change(key, { state: 'paused', rate: 0 });
+export function pause(key: string): void {
+  senders.get(key)?.abort();
+  change(key, { state: 'paused', rate: 0 });
+}
+
+session.onLeave = () => {
+  for (const { key, state } of uploads) if (state !== 'done' && state !== 'failed') pause(key);
+};
 
 export function resume(key: string): void {
   change(key, { state: 'uploading', failure: undefined });
@@ -72,11 +86,16 @@ export function resume(key: string): void {
 }
 
 export function forget(key: string): void {
-  const chunkId = sessionStorage.getItem(placeOf(key));
-  const isOpen = find(key)?.state !== 'done';
-  sessionStorage.removeItem(placeOf(key));
+  senders.get(key)?.abort();
   publish(uploads.filter((one) => one.key !== key));
-  if (chunkId && isOpen)
+  cancel(key);
+}
+
+/** Removes what the service has of a file that is not an attachment yet. */
+function cancel(key: string): void {
+  const chunkId = sessionStorage.getItem(placeOf(key));
+  sessionStorage.removeItem(placeOf(key));
+  if (chunkId)
     void call('POST /api/admin/attachments/chunk', { body: { action: 'cancel', chunk_id: chunkId } }).catch(
       () => undefined,
     );
@@ -85,12 +104,16 @@ export function forget(key: string): void {
 async function run(key: string): Promise<void> {
   const upload = find(key);
   if (!upload) return;
+  senders.get(key)?.abort();
+  const sender = new AbortController();
+  senders.set(key, sender);
   try {
-    await send(upload);
+    await send(upload, sender.signal);
   } catch (error) {
+    // Removed while its session was being opened.
+    if (!find(key)) return cancel(key);
+    if (sender.signal.aborted) return;
     const failure = error instanceof Failure ? error : new Failure(String(error), -1);
-    const isWanted = find(key)?.state !== 'paused';
-    if (!isWanted) return;
     if (!failure.isPassing) return change(key, { state: 'failed', failure, rate: 0 });
     change(key, { state: 'offline', rate: 0 });
     setTimeout(
@@ -100,48 +123,59 @@ async function run(key: string): Promise<void> {
   }
 }
 
-async function send({ key, file }: Upload): Promise<void> {
-  const { chunk_id, has } = await openSession(key, file);
+async function send({ key, file }: Upload, signal: AbortSignal): Promise<void> {
+  const { chunk_id, has } = await openSession(key, file, signal);
+  signal.throwIfAborted();
   if (find(key)?.state === 'hashing') change(key, { state: 'uploading' });
   const total = Math.ceil(file.size / chunkBytes);
   const started = performance.now();
   let fresh = 0;
   for (let index = 0; index < total; index += 1) {
-    if (find(key)?.state !== 'uploading') return;
     if (has.has(index)) continue;
     const chunk = file.slice(index * chunkBytes, (index + 1) * chunkBytes);
     const body = new FormData();
     for (const [name, value] of Object.entries({ action: 'upload', chunk_id, chunk_index: String(index) }))
       body.append(name, value);
     body.append('file', chunk, file.name);
-    await call('POST /api/admin/attachments/chunk', { body });
+    await call('POST /api/admin/attachments/chunk', { body, signal });
+    signal.throwIfAborted();
     has.add(index);
     fresh += chunk.size;
     const rate = fresh / Math.max((performance.now() - started) / 1000, 0.05);
     change(key, { sent: Math.min(has.size * chunkBytes, file.size), rate });
   }
   change(key, { state: 'merging', rate: 0 });
-  await merge(chunk_id);
+  await merge(chunk_id, signal);
+  signal.throwIfAborted();
   sessionStorage.removeItem(placeOf(key));
   change(key, { state: 'done', sent: file.size });
   for (const listener of doneListeners) listener();
 }
 
 // Resumes a session the service still has, or opens a new one.
-async function openSession(key: string, file: File): Promise<{ chunk_id: string; has: Set<number> }> {
+async function openSession(
+  key: string,
+  file: File,
+  signal: AbortSignal,
+): Promise<{ chunk_id: string; has: Set<number> }> {
   const known = sessionStorage.getItem(placeOf(key));
   if (known) {
     try {
-      const { uploaded_chunks } = await call('GET /api/admin/attachments/chunk', {
+      const { uploaded_chunks, status } = await call('GET /api/admin/attachments/chunk', {
         query: { action: 'progress', chunk_id: known },
+        signal,
       });
-      change(key, { sent: Math.min(uploaded_chunks.length * chunkBytes, file.size) });
-      return { chunk_id: known, has: new Set(uploaded_chunks) };
+      if (status !== 'failed') {
+        change(key, { sent: Math.min(uploaded_chunks.length * chunkBytes, file.size) });
+        return { chunk_id: known, has: new Set(uploaded_chunks) };
+      }
     } catch (error) {
+      signal.throwIfAborted();
       if (error instanceof Failure && error.isPassing) throw error;
     }
   }
   const sha256 = file.size <= largestHashed ? await hashOf(file) : undefined;
+  signal.throwIfAborted();
   const body = {
     action: 'init' as const,
     filename: file.name,
@@ -149,6 +183,7 @@ async function openSession(key: string, file: File): Promise<{ chunk_id: string;
     chunk_size: chunkBytes,
     sha256,
   };
+  // Not to be aborted: a session that is opened must be known to be continued or cancelled.
   const answer = await call('POST /api/admin/attachments/chunk', { body });
   const chunk_id = 'chunk_id' in answer ? answer.chunk_id : '';
   sessionStorage.setItem(placeOf(key), chunk_id);
@@ -160,13 +195,15 @@ async function hashOf(file: File): Promise<string> {
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-async function merge(chunk_id: string): Promise<void> {
-  const answer = await call('POST /api/admin/attachments/chunk', { body: { action: 'merge', chunk_id } });
+async function merge(chunk_id: string, signal: AbortSignal): Promise<void> {
+  const body = { action: 'merge' as const, chunk_id };
+  const answer = await call('POST /api/admin/attachments/chunk', { body, signal });
   if (!('status' in answer) || answer.status !== 'merging') return;
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, pollMs));
     const { status, error } = await call('GET /api/admin/attachments/chunk', {
       query: { action: 'progress', chunk_id },
+      signal,
     });
     if (status === 'completed') return;
     if (status === 'failed') throw new Failure(error ?? '', 422);

@@ -19,6 +19,7 @@ const t = texts({
     remove: '移除',
     progress: '进度',
     choose: '选择要上传的文件',
+    empty: '文件是空的',
     states: {
       hashing: '正在校验',
       uploading: '正在上传',
@@ -38,6 +39,7 @@ const t = texts({
     remove: 'Remove',
     progress: 'Progress',
     choose: 'Files to upload',
+    empty: 'The file is empty',
     states: {
       hashing: 'Hashing',
       uploading: 'Uploading',
@@ -52,8 +54,9 @@ const t = texts({
 
 export function Uploads() {
   const may = useMay();
-  const { upload_extensions, upload_max_bytes } = useProfile().config;
-  const uploads = useUploads();
+  const { id, config } = useProfile();
+  const { upload_extensions, upload_max_bytes } = config;
+  const uploads = useUploads().filter(({ ownerId }) => ownerId === id);
   const client = useQueryClient();
   useEffect(() => onUploaded(() => void client.invalidateQueries({ queryKey: ['attachments'] })), [client]);
   if (!may('POST /api/admin/attachments/chunk')) return null;
@@ -65,7 +68,7 @@ export function Uploads() {
         label={t.choose}
         accept={upload_extensions.map((one) => `.${one}`).join(',')}
         multiple
-        onFiles={addFiles}
+        onFiles={(files) => addFiles(id, files)}
       >
         <span className="soft">{t.limits(upload_extensions.join(', '), showBytes(upload_max_bytes))}</span>
       </DropZone>
@@ -124,7 +127,7 @@ function Line({ upload }: { upload: Upload }) {
       />
       {failure && (
         <span role="alert" className="broken upload-failure">
-          {failure.message}
+          {file.size === 0 ? t.empty : failure.message}
         </span>
       )}
       <span className="soft upload-state">
