@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeUser } from '../support/factories.js';
+import { png } from '../support/files.js';
 import { errorFileOf, sheet } from '../support/imports.js';
 import { follow, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
@@ -207,6 +208,24 @@ journey('files that somebody uploads are not shown to the next one in the tab', 
   await line.getByRole('button', { name: 'Resume' }).click();
   await line.and(page.locator('[data-state=uploading]')).waitFor();
   await line.getByRole('button', { name: 'Remove' }).click();
+});
+
+journey('only what is shown is deleted of what is chosen', async (t, page) => {
+  const { admin } = own.service;
+  for (const name of ['kept-1', 'kept-2', 'gone-3'])
+    await admin.upload('/attachments/upload', png, { filename: `${name}.png` });
+  const before = await countOf('attachments');
+  await follow(page, '/console/files/attachments');
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  const row = (name: string) => page.locator('.rows tr', { hasText: `${name}.png` });
+  for (const name of ['kept-1', 'kept-2', 'gone-3']) await row(name).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Delete 3' }).waitFor();
+  await page.locator('[data-filter=display_name] input').fill('gone');
+  await row('kept-1').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete 1' }).click();
+  await page.locator('.ant-modal-confirm').getByRole('button', { name: 'Delete 1' }).click();
+  await page.getByText('Nothing matches these filters').waitFor();
+  t.is(await countOf('attachments'), before - 1);
 });
 
 journey('a cancelled upload leaves nothing behind', async (t, page) => {

@@ -90,6 +90,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const isFiltered = Object.keys(state.filters).length > 0;
   const isDenied = error !== null && failureOf(error).status === 403;
   const isSelectable = useIsSelectable(resource);
+  // Rows that are shown no longer, because of another filter or page, are not acted upon.
   const chosen = rows.filter((row) => ticked.includes(keyOf(resource, row)));
   useLastPage(list.data, state.page, (page) => change({ page }, { replace: true }));
   return (
@@ -108,7 +109,11 @@ export function ListScreen({ resource }: { resource: Resource }) {
           </Guard>
         )}
         {spec.removeMany && chosen.length > 0 && (
-          <RemoveMany resource={resource} ids={ticked} onDone={() => setTicked([])} />
+          <RemoveMany
+            resource={resource}
+            ids={chosen.map((row) => keyOf(resource, row))}
+            onDone={() => setTicked([])}
+          />
         )}
       </ListHead>
       {Above && !isDenied && <Above data={list.data as never} />}
