@@ -84,7 +84,7 @@ journey('a lost live connection is restored', async (t, page) => {
   });
 });
 
-journey('a concurrent change does not discard the edits of a form', async (t, page) => {
+journey('neither a concurrent change nor a lost network discards the edits of a form', async (t, page) => {
   const { id } = await makeUser(own.service.admin, { nickname: 'Before', email: 'before@example.com' });
   await follow(page, `/console/trade/users/${id}/edit`);
   const form = page.getByRole('dialog');
@@ -96,6 +96,11 @@ journey('a concurrent change does not discard the edits of a form', async (t, pa
     .getByRole('alert')
     .getByText(/Someone else has just changed Display name/)
     .waitFor();
+  await page.context().setOffline(true);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByRole('alert').getByText('The service cannot be reached').waitFor();
+  t.is(await form.getByLabel('Display name').inputValue(), 'Mine', 'nor does a network that is lost');
+  await page.context().setOffline(false);
   await form.getByRole('button', { name: 'Save' }).click();
   await form.waitFor({ state: 'detached' });
   t.like(await selectRow('SELECT nickname, email FROM users WHERE id = ?', [id]), {

@@ -121,7 +121,8 @@ export function UpdateDrawer({ resource }: { resource: Resource }) {
   const { search } = useLocation();
   const close = () => void (isFirstPage() ? navigate(`../..${search}`, { relative: 'path' }) : navigate(-1));
   if (!update) return null;
-  if (error) {
+  // A form that is open stays, with what is typed, whatever a later call comes to.
+  if (error && !data) {
     return (
       <Drawer open size={480} title={read(title)} onClose={close}>
         <Problem error={error} list={title} onRetry={() => void refetch()} />
