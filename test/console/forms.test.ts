@@ -1,7 +1,7 @@
 // Forms and questions of the console: where the focus is, whom a picker takes, what is said before and after a refusal.
 import '../support/environment.js';
 import '../support/refund-approvals.js';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { consoleTest } from '../support/console-test.js';
 import {
   makeAdmin,
@@ -192,6 +192,28 @@ journey('a balance is changed once both balances are confirmed', async (t, page)
     .getByText('admin adjusted the balance')
     .first()
     .waitFor();
+
+  // The answer is lost, and the amount is then typed anew.
+  const lose = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route('**/update-balance', lose, { times: 1 });
+  const add = async (amount: string) => {
+    await form.getByLabel('Amount').fill(amount);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await question.getByRole('button', { name: 'Add' }).click();
+  };
+  await page.getByRole('button', { name: 'Adjust balance' }).click();
+  await choose(page, form, 'Type', 'Income');
+  await add('5');
+  await form.getByText('The service cannot be reached').waitFor();
+  await add('7');
+  await form.getByText('Your earlier attempt did take effect').waitFor();
+  t.is(await balance(), '1033.10');
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await form.waitFor({ state: 'detached' });
 });
 
 freshJourney(

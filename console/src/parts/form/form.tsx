@@ -1,7 +1,7 @@
 // A form over the fields of a body: the contract is checked here, errors of the service are shown at their fields.
 import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
 import { Fragment, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
-import { call, type Route } from '../../contract/api.ts';
+import { call, Failure, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { useDraft, useLeaveGuard } from './draft.ts';
@@ -24,6 +24,7 @@ const t = texts({
     stay: '继续填写',
     conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
     theirs: '采用对方的修改',
+    arrived: '上一次提交其实已经生效。请关闭此表单，先核对记录，再决定是否重新提交',
   },
   'en-US': {
     save: 'Save',
@@ -36,6 +37,8 @@ const t = texts({
     conflict: (names: string) =>
       `Someone else has just changed ${names}. Save again to overwrite their change`,
     theirs: 'Use their change',
+    arrived:
+      'Your earlier attempt did take effect. Close this form and look at the record before you try again',
   },
 });
 
@@ -125,7 +128,9 @@ export default function FormDrawer({
       onDone(answer ?? {});
     } catch (error) {
       const known = failureOf(error);
-      setFailure(known);
+      // The answer to the first attempt was lost, and the values have been changed since.
+      const hasArrived = known.code === 'idempotency_key_reused';
+      setFailure(hasArrived ? new Failure(t.arrived, known.status) : known);
       if (known.status === 429) setLimit(known);
       setBusy(false);
     }
