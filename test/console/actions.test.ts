@@ -64,6 +64,9 @@ journey('a menu entry can be moved by keyboard', async (t, page) => {
   await page.keyboard.press('Alt+ArrowUp');
   await page.getByText(/will change/).waitFor();
   t.not(await said.innerText(), first);
+  await page.locator('.menu').getByRole('link', { name: 'Dashboard' }).click();
+  await page.getByRole('button', { name: 'Keep editing' }).click();
+  t.regex(page.url(), /menus\/order$/, 'moves are not lost without a question');
   await page.getByRole('button', { name: 'Undo all' }).click();
   await page.getByText('No changes').waitFor();
   await page.getByRole('button', { name: 'Move out' }).click();

@@ -152,6 +152,8 @@ journey(
     await page.getByRole('button', { name: 'Mark as handled (2)' }).click();
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('Note').fill('Refunded at the channel');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Keep editing' }).click();
     await drawer.getByRole('button', { name: 'Mark as handled (2)' }).click();
     await page.getByText('2 done').waitFor();
     const { handled } = await selectRow<{ handled: number }>(

@@ -2,9 +2,11 @@
 import { ArrowDownOutlined, ArrowUpOutlined, MenuFoldOutlined, MenuUnfoldOutlined } from '@ant-design/icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Alert, Button, Flex, Skeleton, Tree } from 'antd';
-import { useMemo, useState, type KeyboardEvent } from 'react';
+import { useEffect, useMemo, useState, type KeyboardEvent } from 'react';
+import { useBlocker } from 'react-router';
 import { call } from '../contract/api.ts';
 import { plural, texts } from '../contract/texts.ts';
+import { useAskDiscard } from '../parts/form/ask-discard.ts';
 import { useLeaveGuard } from '../parts/form/draft.ts';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
@@ -74,6 +76,11 @@ export default function MenuOrder() {
   const tree = draft ?? data;
   const changes = useMemo(() => (data && draft ? changesOf(data, draft) : []), [data, draft]);
   useLeaveGuard(changes.length > 0);
+  const askDiscard = useAskDiscard();
+  const blocker = useBlocker(changes.length > 0);
+  useEffect(() => {
+    if (blocker.state === 'blocked') askDiscard(blocker.proceed, blocker.reset);
+  }, [blocker.state]);
   const save = useMutation({
     // Parents are written before their children, so no write forms a cycle.
     mutationFn: async () => {

@@ -4,6 +4,7 @@ import { Fragment, useEffect, useMemo, useRef, useState, type KeyboardEvent } fr
 import { call, Failure, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
+import { useAskDiscard } from './ask-discard.ts';
 import { useDraft, useLeaveGuard } from './draft.ts';
 import type { Field } from './fields.tsx';
 import { FormEnd, fieldOf, goTo } from './form-focus.tsx';
@@ -20,7 +21,6 @@ const t = texts({
     draft: '已恢复上次未保存的内容',
     discard: '放弃',
     wait: (name: string, seconds: number) => `${name}（${seconds} 秒后）`,
-    sure: '放弃未保存的内容？',
     stay: '继续填写',
     conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
     theirs: '采用对方的修改',
@@ -32,7 +32,6 @@ const t = texts({
     draft: 'Your unsaved changes are back',
     discard: 'Discard',
     wait: (name: string, seconds: number) => `${name} (in ${seconds} s)`,
-    sure: 'Discard your changes?',
     stay: 'Keep editing',
     conflict: (names: string) =>
       `Someone else has just changed ${names}. Save again to overwrite their change`,
@@ -78,6 +77,7 @@ export default function FormDrawer({
 }: FormProps) {
   const { onDone, onClose } = done;
   const { modal } = App.useApp();
+  const askDiscard = useAskDiscard();
   const [form] = Form.useForm<AnyRow>();
   const [isBusy, setBusy] = useState(false);
   const [isDirty, setDirty] = useState(false);
@@ -164,15 +164,8 @@ export default function FormDrawer({
     onClose();
   };
   const askAndClose = () => {
-    if (!isDirty) return close();
-    return void modal.confirm({
-      title: t.sure,
-      okText: t.discard,
-      okButtonProps: { danger: true },
-      focusable: { autoFocusButton: 'cancel' },
-      cancelText: t.stay,
-      onOk: close,
-    });
+    if (isDirty) askDiscard(close);
+    else close();
   };
   const startAgain = (values: AnyRow) => {
     draft.forget();

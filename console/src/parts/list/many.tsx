@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { call } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { bodyOf, manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
+import { useAskDiscard } from '../form/ask-discard.ts';
 import type { Fields } from '../form/form-values.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useProfile } from '../show/profile.ts';
@@ -122,19 +123,21 @@ interface OneTextProps {
 // Such actions ask for texts, usually a remark.
 function OneText({ title, fields, label, onClose, onSave }: OneTextProps) {
   const [form] = Form.useForm<AnyRow>();
+  const askDiscard = useAskDiscard();
+  const askAndClose = () => (form.isFieldsTouched() ? askDiscard(onClose) : onClose());
   return (
     <Drawer
       open
       title={title}
       size={480}
       autoFocus={false}
-      onClose={onClose}
+      onClose={askAndClose}
       onKeyDown={({ key, ctrlKey, metaKey }) => {
         if (key === 'Enter' && (ctrlKey || metaKey)) form.submit();
       }}
       footer={
         <Flex gap={8} justify="end">
-          <Button onClick={onClose}>{t.cancel}</Button>
+          <Button onClick={askAndClose}>{t.cancel}</Button>
           <Button type="primary" onClick={() => form.submit()}>
             {title}
           </Button>
