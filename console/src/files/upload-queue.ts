@@ -1,5 +1,5 @@
 // Chunked uploads. They continue while navigating, can be paused, and survive a lost network; after a reload,
-// choosing the same file again resumes it. Whoever signs in next in the tab neither sees nor sends the files of another.
+// choosing the same file again resumes it. The next administrator in the tab neither sees nor sends them.
 import { useSyncExternalStore } from 'react';
 import { call, Failure } from '../contract/api.ts';
 import { session } from '../contract/session.ts';

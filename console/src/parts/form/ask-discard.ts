@@ -7,7 +7,7 @@ const t = texts({
   'en-US': { sure: 'Discard your changes?', discard: 'Discard', stay: 'Keep editing' },
 });
 
-/** Answers a function that asks, and calls back with what was chosen. */
+/** Returns a function that asks, and calls one of these back. */
 export function useAskDiscard(): (onDiscard: () => void, onStay?: () => void) => void {
   const { modal } = App.useApp();
   return (onDiscard, onStay) =>
