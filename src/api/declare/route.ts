@@ -106,7 +106,7 @@ export interface RouteDefinition<
   /** Further documentation. */
   description?: string;
   access: A;
-  /** Disabled together with that module; routes.ts says of which. */
+  /** Disabled together with that module; routes.ts sets it. */
   module?: 'orders' | 'payments';
   params?: Joi.ObjectSchema<P>;
   query?: Joi.ObjectSchema<Q>;
