@@ -120,7 +120,7 @@ journey('a screen whose files a release has replaced is reloaded once', async (t
 
 journey(
   'payments that need attention are handled several at once, and one after the other',
-  async (t, page) => {
+  async (t, page, complaints) => {
     const { id } = await makeMethod(own.service.admin);
     const made = [
       await flagged(id, '1.00'),
@@ -154,6 +154,16 @@ journey(
     await drawer.getByLabel('Note').fill('Refunded at the channel');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Keep editing' }).click();
+    await page.route(/\/payments\/PAY/, (route) =>
+      route.request().method() === 'PUT' ? route.abort() : route.continue(),
+    );
+    await drawer.getByRole('button', { name: 'Mark as handled (2)' }).click();
+    const refusals = page.getByRole('dialog', { name: '0 done · 2 refused' });
+    await refusals.getByRole('button', { name: 'OK' }).click();
+    await refusals.waitFor({ state: 'hidden' });
+    await page.unrouteAll();
+    complaints.splice(0);
+    t.is(await drawer.getByLabel('Note').inputValue(), 'Refunded at the channel');
     await drawer.getByRole('button', { name: 'Mark as handled (2)' }).click();
     await page.getByText('2 done').waitFor();
     const { handled } = await selectRow<{ handled: number }>(

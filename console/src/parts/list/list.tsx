@@ -23,7 +23,7 @@ import { Guard } from '../show/guard.tsx';
 import { ListHead } from './list-head.tsx';
 import { failureOf, noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
-import type { Resource } from '../resource.ts';
+import type { AnyRow, Resource } from '../resource.ts';
 import { useIsSelectable } from './actions.tsx';
 import { keyOf } from './row.tsx';
 import { Rows } from './rows.tsx';
@@ -92,6 +92,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const isSelectable = useIsSelectable(resource);
   // Rows that are shown no longer, because of another filter or page, are not acted upon.
   const chosen = rows.filter((row) => ticked.includes(keyOf(resource, row)));
+  const keysOf = (those: readonly AnyRow[]) => those.map((row) => keyOf(resource, row));
   useLastPage(list.data, state.page, (page) => change({ page }, { replace: true }));
   return (
     <section className="screen" aria-busy={list.isFetching} data-resource={spec.name}>
@@ -104,16 +105,16 @@ export function ListScreen({ resource }: { resource: Resource }) {
         {chosen.length > 0 && (
           <Guard of={chosen.length}>
             <Suspense fallback={null}>
-              <ManyActions resource={resource} rows={chosen} onDone={() => setTicked([])} />
+              <ManyActions
+                resource={resource}
+                rows={chosen}
+                onDone={(refused) => setTicked(keysOf(refused))}
+              />
             </Suspense>
           </Guard>
         )}
         {spec.removeMany && chosen.length > 0 && (
-          <RemoveMany
-            resource={resource}
-            ids={chosen.map((row) => keyOf(resource, row))}
-            onDone={() => setTicked([])}
-          />
+          <RemoveMany resource={resource} ids={keysOf(chosen)} onDone={() => setTicked([])} />
         )}
       </ListHead>
       {Above && !isDenied && <Above data={list.data as never} />}

@@ -37,7 +37,7 @@ const t = texts({
 interface Props {
   resource: Resource;
   rows: readonly AnyRow[];
-  onDone: () => void;
+  onDone: (refused: readonly AnyRow[]) => void;
 }
 
 export default function ManyActions({ resource, rows, onDone }: Props) {
@@ -52,9 +52,8 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
     .filter(({ own }) => own.length > 0);
 
   const run = async (action: AnyAction, own: readonly AnyRow[], input: AnyRow) => {
-    setAsked(undefined);
     setBusy(true);
-    const refused: string[] = [];
+    const refused: { row: AnyRow; reason: string }[] = [];
     for (const row of own) {
       try {
         await call(action.route, {
@@ -62,17 +61,19 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
           body: { ...input, ...bodyOf(action, row, profile) } as never,
         });
       } catch (error) {
-        refused.push(`${idOf(resource, row)}: ${failureOf(error).message}`);
+        refused.push({ row, reason: `${idOf(resource, row)}: ${failureOf(error).message}` });
       }
     }
     setBusy(false);
+    // What was typed stays for another attempt.
+    if (refused.length < own.length) setAsked(undefined);
     if (refused.length === 0) void message.success(t.done(own.length));
     else
       modal.warning({
         title: `${t.done(own.length - refused.length)} · ${t.refused(refused.length)}`,
-        content: refused.map((line) => <p key={line}>{line}</p>),
+        content: refused.map(({ reason }) => <p key={reason}>{reason}</p>),
       });
-    onDone();
+    onDone(refused.map(({ row }) => row));
     await client.invalidateQueries();
   };
   const start = (action: AnyAction, own: readonly AnyRow[]) => {
@@ -104,6 +105,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
           title={t.run(read(current.action.text), current.own.length)}
           fields={current.action.form ?? {}}
           label={(name) => read(current.action.labels?.[name] ?? labelOf(resource, name))}
+          isBusy={isBusy}
           onClose={() => setAsked(undefined)}
           onSave={(input) => void run(current.action, current.own, input)}
         />
@@ -116,12 +118,13 @@ interface OneTextProps {
   title: string;
   fields: Fields;
   label: (name: string) => string;
+  isBusy: boolean;
   onClose: () => void;
   onSave: (input: AnyRow) => void;
 }
 
 // Such actions ask for texts, usually a remark.
-function OneText({ title, fields, label, onClose, onSave }: OneTextProps) {
+function OneText({ title, fields, label, isBusy, onClose, onSave }: OneTextProps) {
   const [form] = Form.useForm<AnyRow>();
   const askDiscard = useAskDiscard();
   const askAndClose = () => (form.isFieldsTouched() ? askDiscard(onClose) : onClose());
@@ -133,12 +136,12 @@ function OneText({ title, fields, label, onClose, onSave }: OneTextProps) {
       autoFocus={false}
       onClose={askAndClose}
       onKeyDown={({ key, ctrlKey, metaKey }) => {
-        if (key === 'Enter' && (ctrlKey || metaKey)) form.submit();
+        if (key === 'Enter' && (ctrlKey || metaKey) && !isBusy) form.submit();
       }}
       footer={
         <Flex gap={8} justify="end">
           <Button onClick={askAndClose}>{t.cancel}</Button>
-          <Button type="primary" onClick={() => form.submit()}>
+          <Button type="primary" loading={isBusy} onClick={() => form.submit()}>
             {title}
           </Button>
         </Flex>
