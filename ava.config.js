@@ -10,7 +10,7 @@ const suites = {
   console: {
     folders: ['console'],
     timeout: '10m',
-    concurrency: 3,
+    concurrency: 4,
     first: ['resources.test.ts', 'everyday.test.ts', 'screens.test.ts'],
   },
   machines: { folders: ['machines'], timeout: '5m' },
