@@ -1,5 +1,5 @@
 // The HTTP server with Node's own limits, and its drain. deploy/nginx.conf limits addresses, rates, bodies and slow clients.
-import { createServer, type Server, type ServerResponse, IncomingMessage } from 'node:http';
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
 import { createApp } from '../app.js';

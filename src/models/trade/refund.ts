@@ -2,6 +2,7 @@
 import Joi from 'joi';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
+import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
 import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
@@ -14,7 +15,6 @@ import {
   type RefundDestination,
   type RefundStatus,
 } from './channel-tables.js';
-import { id } from '../../lib/input/schema.js';
 
 export type RefundFilter = RefundCriteria & ListQuery;
 
