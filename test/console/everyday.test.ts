@@ -345,6 +345,30 @@ journey('a role shows what it allows and who holds it', async (t, page) => {
   t.pass();
 });
 
+journey('nothing keeps moving for a reader who asked for less motion', async (t, page) => {
+  let go = () => undefined as void;
+  const held = new Promise<void>((resolve) => (go = resolve));
+  await page.route(/\/api\/admin\/orders\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const endless = () =>
+    page.evaluate<string[]>(
+      `document.getAnimations().filter(({ effect }) => effect.getTiming().iterations === Infinity).map(({ effect }) => effect.target.className)`,
+    );
+  await follow(page, '/console/trade/orders');
+  await page.locator('.ant-skeleton-active').first().waitFor();
+  t.deepEqual(await endless(), []);
+  go();
+  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+  await page.evaluate(
+    `new MutationObserver(() => (window.waved ||= document.querySelector('.ant-wave') !== null)).observe(document.body, { childList: true, subtree: true })`,
+  );
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+  t.false((await page.evaluate('window.waved')) ?? false, 'no wave around a pressed button');
+});
+
 journey('a page beyond the last one shows the last one', async (t, page) => {
   await makeOrder(own.service.admin);
   await follow(page, '/console/trade/orders?page=999');

@@ -15,7 +15,7 @@ import '../parts/show/print.css';
 import { SignOutContext } from './sign-out.ts';
 import { createQueries, followFrames, outdateAll } from './queries.ts';
 import { createRoutes } from './router.tsx';
-import { dark, light } from './theme.ts';
+import { dark, isStill, light } from './theme.ts';
 
 // Shown once to each administrator.
 const FirstPassword = lazy(() => import('./first-password.tsx'));
@@ -45,6 +45,7 @@ export default function Shell({ onSignOut }: { onSignOut: () => void }) {
       locale={use(wordsOf(language))}
       theme={isDark ? dark : light}
       button={{ autoInsertSpace: false }}
+      wave={{ disabled: isStill }}
       getPopupContainer={besideTrigger}
     >
       {/* Around the library's own place for notifications: their buttons call the API, too. */}

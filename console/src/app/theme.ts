@@ -1,13 +1,16 @@
 // The theme of the component library: accessible contrasts in light and dark, calm surfaces.
 import { theme, type ThemeConfig } from 'antd';
 
+/** Whether the reader asked for less motion. page.css stills what the component library moves in spite of it. */
+export const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+
 const shared = {
   borderRadius: 8,
   fontFamily:
     "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
   wireframe: false,
   // The rest of the page is styled by page.css.
-  motion: !matchMedia('(prefers-reduced-motion: reduce)').matches,
+  motion: !isStill,
 };
 
 export const light: ThemeConfig = {
