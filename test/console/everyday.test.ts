@@ -14,7 +14,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { enter, follow, inaccessible } from '../support/pages.js';
+import { enter, follow, inaccessible, leaveScreen } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -244,7 +244,8 @@ freshJourney(
 
     // The month has thirty days, too.
     await page.clock.setFixedTime('2026-11-30T12:00:00Z');
-    await page.goto('/console/trade/orders');
+    await leaveScreen(page);
+    await follow(page, '/console/trade/orders');
     await page.getByRole('button', { name: 'Common periods' }).click();
     await page.getByRole('menuitem', { name: 'This month' }).click();
     await page.waitForURL(/start_time=2026-11-01T00.*period=month/);
@@ -255,7 +256,8 @@ freshJourney(
     await page.keyboard.press('Enter');
     await page.getByText('View saved').waitFor();
     await page.clock.setFixedTime('2026-12-02T12:00:00Z');
-    await page.goto('/console/trade/orders');
+    await leaveScreen(page);
+    await follow(page, '/console/trade/orders');
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('menuitem', { name: 'The month' }).click();
     await page.waitForURL(/start_time=2026-12-01T00/);
@@ -348,7 +350,7 @@ journey('a role shows what it allows and who holds it', async (t, page) => {
 journey('nothing keeps moving for a reader who asked for less motion', async (t, page) => {
   let go = () => undefined as void;
   const held = new Promise<void>((resolve) => (go = resolve));
-  await page.route(/\/api\/admin\/orders\?/, async (route) => {
+  await page.route(/\/api\/admin\/blacklists\?/, async (route) => {
     await held;
     await route.continue();
   });
@@ -356,16 +358,16 @@ journey('nothing keeps moving for a reader who asked for less motion', async (t,
     page.evaluate<string[]>(
       `document.getAnimations().filter(({ effect }) => effect.getTiming().iterations === Infinity).map(({ effect }) => effect.target.className)`,
     );
-  await follow(page, '/console/trade/orders');
+  await follow(page, '/console/office/blacklists');
   await page.locator('.ant-skeleton-active').first().waitFor();
   t.deepEqual(await endless(), []);
   go();
-  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+  await page.locator('[data-resource=blacklists][aria-busy=false]').waitFor();
   await page.evaluate(
     `new MutationObserver(() => (window.waved ||= document.querySelector('.ant-wave') !== null)).observe(document.body, { childList: true, subtree: true })`,
   );
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+  await page.locator('[data-resource=blacklists][aria-busy=false]').waitFor();
   t.false((await page.evaluate('window.waved')) ?? false, 'no wave around a pressed button');
 });
 

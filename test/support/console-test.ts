@@ -81,7 +81,7 @@ async function take(t: ExecutionContext, { page, complaints, log }: Watched, wal
 async function leave(page: Page): Promise<string[]> {
   for (const other of page.context().pages()) if (other !== page) await other.close();
   await page.context().setOffline(false);
-  await page.unrouteAll();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
   await leaveScreen(page);
   // A connection that is restored renews all that the page shows, also what the next journey opens.
   await page.locator('.live.on').waitFor();
