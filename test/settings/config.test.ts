@@ -1,4 +1,4 @@
-// The configuration: its example file, its defaults, and what it refuses.
+// The configuration: its example file, its defaults, and what it refuses. One test at a time: most start several processes.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -65,11 +65,11 @@ const production = {
 const named = ({ problems }: Loaded): string[] =>
   [...new Set(problems.map((problem) => /"(\w+)"/.exec(problem)?.[1] ?? problem))].sort();
 
-test('.env.example names every setting with its default', async (t) => {
+test.serial('.env.example names every setting with its default', async (t) => {
   t.is(await readFile(resolve(projectRoot, '.env.example'), 'utf8'), envExample());
 });
 
-test('every setting has a default', async (t) => {
+test.serial('every setting has a default', async (t) => {
   const config = await configOf();
   t.deepEqual(
     [config.app.production, config.app.host, config.app.port, config.app.url],
@@ -87,7 +87,7 @@ test('every setting has a default', async (t) => {
   t.deepEqual([config.app.ordersEnabled, config.payments.enabled], [true, false]);
 });
 
-test('an empty setting counts as not set', async (t) => {
+test.serial('an empty setting counts as not set', async (t) => {
   const config = await configOf({
     PORT: '',
     PAYMENT_GATEWAYS_ENABLED: '',
@@ -98,14 +98,14 @@ test('an empty setting counts as not set', async (t) => {
   t.deepEqual(config.app.corsOrigins, ['https://a.example', 'https://b.example:1']);
 });
 
-test('an empty, * or all setting means all gateways', async (t) => {
+test.serial('an empty, * or all setting means all gateways', async (t) => {
   const gateways = async (text: string) =>
     (await configOf({ PAYMENT_GATEWAYS_ENABLED: text })).payments.gateways;
   for (const text of ['*', 'all', 'mock,*']) t.is(await gateways(text), undefined, text);
   t.deepEqual(await gateways('mock, wechat'), ['mock', 'wechat']);
 });
 
-test('results are closed unless a channel with a company is named', async (t) => {
+test.serial('results are closed unless a channel with a company is named', async (t) => {
   t.deepEqual((await configOf()).payments.channelResults, []);
   const named = { PAYMENT_CHANNEL_RESULTS: ' wechat,alipay ' };
   t.deepEqual((await configOf(named)).payments.channelResults, ['wechat', 'alipay']);
@@ -116,7 +116,7 @@ test('results are closed unless a channel with a company is named', async (t) =>
   }
 });
 
-test('all wrong settings are reported at once', async (t) => {
+test.serial('all wrong settings are reported at once', async (t) => {
   const wrong = {
     ...{
       PORT: '99999',
@@ -146,7 +146,7 @@ test('all wrong settings are reported at once', async (t) => {
   );
 });
 
-test('wrong settings end the process with a list', async (t) => {
+test.serial('wrong settings end the process with a list', async (t) => {
   const here = await load({ PORT: '99999', REDIS_URL: 'localhost:6379' });
   t.is(
     here.stderr,
@@ -163,7 +163,7 @@ test('wrong settings end the process with a list', async (t) => {
   t.is(stderr, '');
 });
 
-test('misspelt settings are reported', async (t) => {
+test.serial('misspelt settings are reported', async (t) => {
   const given = { MODULE_PAYMENT_ENABLED: 'false', DB_PASS: 'x', REDIS_URI: 'x', DB_USERNAME: 'x' };
   const others = {
     DB_ROOT_PASSWORD: 'x',
@@ -179,13 +179,13 @@ test('misspelt settings are reported', async (t) => {
   ]);
 });
 
-test('an unknown gateway is refused with the known ones', async (t) => {
+test.serial('an unknown gateway is refused with the known ones', async (t) => {
   t.deepEqual((await load({ PAYMENT_GATEWAYS_ENABLED: 'mock,mok' })).problems, [
     '"PAYMENT_GATEWAYS_ENABLED" contains "mok", which is no gateway; there are mock, wechat, alipay',
   ]);
 });
 
-test('production requires storage outside the release', async (t) => {
+test.serial('production requires storage outside the release', async (t) => {
   const outside = { DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'db.pem' };
   t.deepEqual(named(await load({ ...production, ...outside, STORAGE_ROOT: 'storage' })), [
     ...['DB_TLS_CA', 'STORAGE_ROOT'],
@@ -193,7 +193,7 @@ test('production requires storage outside the release', async (t) => {
   t.deepEqual(named(await load({ ...production, STORAGE_ROOT: '' })), ['STORAGE_ROOT']);
 });
 
-test('production refuses missing and weak secrets', async (t) => {
+test.serial('production refuses missing and weak secrets', async (t) => {
   t.deepEqual(named(await load({ ...production, JWT_SECRET: '', APP_KEY: '' })), ['APP_KEY', 'JWT_SECRET']);
   const weak = {
     'a byte too short': secret.slice(1),
@@ -218,7 +218,7 @@ test('production refuses missing and weak secrets', async (t) => {
   t.false(config.payments.unsignedMockAllowed);
 });
 
-test('production refuses well-known passwords', async (t) => {
+test.serial('production refuses well-known passwords', async (t) => {
   const refused: Record<string, Record<string, string>> = {
     ADMIN_PASSWORD: { ADMIN_PASSWORD: 'admin123' },
     DB_PASSWORD: { DB_PASSWORD: 'back_office' },
@@ -237,7 +237,7 @@ test('production refuses well-known passwords', async (t) => {
   t.deepEqual(named(await load({ ...production, DATABASE_URL: 'mysql://root@db/x' })), ['DATABASE_URL']);
 });
 
-test('an address that cannot be taken apart is refused without showing its password', async (t) => {
+test.serial('an address that cannot be taken apart is refused without showing its password', async (t) => {
   for (const [name, value] of [
     ['REDIS_URL', 'redis://:tell-nobody@cache:99999/0'],
     ['REDIS_URL', 'redis://:tell-nobody%@cache/0'],
@@ -252,7 +252,7 @@ test('an address that cannot be taken apart is refused without showing its passw
   }
 });
 
-test('Redis is one server or a Sentinel master', async (t) => {
+test.serial('Redis is one server or a Sentinel master', async (t) => {
   const one = (await configOf({ REDIS_URL: 'redis://user:p%40ss@[::1]:6380/2' })).redis;
   t.deepEqual(
     [one.server, one.db, one.username, one.password, one.tls],
@@ -281,7 +281,7 @@ test('Redis is one server or a Sentinel master', async (t) => {
   }
 });
 
-test('a missing secret is generated once outside production', async (t) => {
+test.serial('a missing secret is generated once outside production', async (t) => {
   const started = await Promise.all(
     Array.from({ length: 4 }, () => configOf({ JWT_SECRET: '', APP_KEY: '' })),
   );
@@ -291,7 +291,7 @@ test('a missing secret is generated once outside production', async (t) => {
   for (const { auth } of started) t.deepEqual(auth, first as Config['auth']);
 });
 
-test('a database URL overrides the single settings', async (t) => {
+test.serial('a database URL overrides the single settings', async (t) => {
   const config = await configOf({
     DATABASE_URL: 'mysql://us%40er:p%3Aw@db.example:3307/shop',
     DB_HOST: 'elsewhere',
@@ -308,7 +308,7 @@ test('a database URL overrides the single settings', async (t) => {
   t.deepEqual(named(await load(long)), ['DB_NAME']);
 });
 
-test('the environment overrides the tenant file, which overrides the shared file', async (t) => {
+test.serial('the environment overrides the tenant file, which overrides the shared file', async (t) => {
   const tenant = `test-${randomBytes(4).toString('hex')}`;
   const file = resolve(projectRoot, `.env.${tenant}`);
   t.teardown(() => rm(file));
@@ -321,7 +321,7 @@ test('the environment overrides the tenant file, which overrides the shared file
   t.is((await configOf({ TENANT_CODE: 'test-other' })).app.port, 3000);
 });
 
-test('the configuration is frozen', async (t) => {
+test.serial('the configuration is frozen', async (t) => {
   const { written } = await load(
     {},
     `JSON.stringify([config, ...Object.values(config)].map((part) => Object.isFrozen(part)))`,
@@ -330,7 +330,7 @@ test('the configuration is frozen', async (t) => {
   t.true(isFrozen.length > 5 && isFrozen.every(Boolean));
 });
 
-test('spans are off without an address', async (t) => {
+test.serial('spans are off without an address', async (t) => {
   t.false((await configOf()).watching.tracing);
   t.true((await configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/' })).watching.tracing);
   t.deepEqual(named(await load({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })), [
@@ -338,7 +338,7 @@ test('spans are off without an address', async (t) => {
   ]);
 });
 
-test('settings of earlier releases have no effect and are named', async (t) => {
+test.serial('settings of earlier releases have no effect and are named', async (t) => {
   const { retired, payments } = await configOf({
     CALLBACK_WAIT_MS: '1',
     LIMIT_EXPORTS: '1',
@@ -348,7 +348,7 @@ test('settings of earlier releases have no effect and are named', async (t) => {
   t.is(payments.callbackWaitMs, 2000);
 });
 
-test('a file of settings fits on four screens', (t) => {
+test.serial('a file of settings fits on four screens', (t) => {
   const lines = envExample().split('\n');
   t.true(lines.length <= 200);
   t.true(lines.filter((line) => /^#[A-Z]/.test(line)).length <= 70 + 4);
