@@ -1,4 +1,4 @@
-// Tests run from their compiled form; each file gets a thread, a database and a Redis prefix of its own. `npx ava`
+// Tests run from their compiled form; each file gets a process, a database and a Redis prefix of its own. `npx ava`
 // works by itself: bin/prepare.mjs compiles and starts servers unless settings name them, and ends them with AVA.
 import { basename } from 'node:path';
 import { testSettings } from './bin/prepare.mjs';
@@ -39,6 +39,7 @@ export default async () => {
     environmentVariables: { ...(await testSettings()), TEST_SUITE: suite ?? '' },
     timeout,
     concurrency,
+    workerThreads: false, // processes take nine tenths of the time
     failWithoutAssertions: true,
     require: ['./bin/file-time.mjs'],
     // Not folder by folder: files that wait for processes to die go together, where others could use the processor.

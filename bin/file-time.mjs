@@ -1,5 +1,5 @@
 // Loaded by AVA before each test file: prints the file and its time, from the first import to the last test, and
-// ends a thread that open handles keep from exiting.
+// ends a process that open handles keep from exiting.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { registerCompletionHandler } from 'ava';

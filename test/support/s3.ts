@@ -1,4 +1,4 @@
-// An S3-compatible server in this thread (s3rver), with a bucket of its own. What s3rver lacks of multipart uploads is
+// An S3-compatible server in this process (s3rver), with a bucket of its own. What s3rver lacks of multipart uploads is
 // added: listing uploads that have not ended, and aborting them.
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';

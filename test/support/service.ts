@@ -1,4 +1,4 @@
-// The service in this thread: database prepared, API listening on a free port, and the real worker when asked for.
+// The service in this process: database prepared, API listening on a free port, and the real worker when asked for.
 import type { AddressInfo } from 'node:net';
 import { closeConnections } from '../../src/api/http/live-connections.js';
 import { syncPermissions } from '../../src/api/declare/permission-sync.js';
@@ -24,7 +24,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts the service. @param withWorker also consume the queues in this thread */
+/** Starts the service. @param withWorker also consume the queues in this process */
 export async function startService({ withWorker = true } = {}): Promise<Service> {
   await connectRedis();
   await prepareTestDatabase(async () => {

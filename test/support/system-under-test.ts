@@ -19,7 +19,7 @@ export interface SystemUnderTest {
   stop(): Promise<void>;
 }
 
-/** All in this thread; a restart closes in good order. */
+/** All in this process; a restart closes in good order. */
 export async function inThisThread(): Promise<SystemUnderTest> {
   const service = await startService({ withWorker: false });
   const { admin, anonymous } = service;
