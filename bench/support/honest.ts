@@ -19,7 +19,7 @@ const listEveryMs = 40;
 const signInEveryMs = 2000;
 const maxMs = 15_000;
 
-/** Goes on until it is stopped; it keeps its few connections, as browsers and proxies do. */
+/** Runs until it is stopped, over a few connections, as browsers and proxies do. */
 export function startHonest(url: string, authorization: string): { stop(): Promise<Experience> } {
   const agent = new Agent({ keepAlive: true, maxSockets: 6, localAddress: '127.0.0.5' });
   const [listed, signedIn]: [number[], number[]] = [[], []];

@@ -29,7 +29,7 @@ async function startedPrograms(): Promise<number[]> {
   return pids.split('\n').filter(Boolean).map(Number);
 }
 
-/** Whoever opens it waits for a writer that never comes. */
+/** A process that opens it waits for a writer that never comes. */
 async function makeHanging(path: string): Promise<void> {
   await rm(path, { force: true });
   await promisify(execFile)('mkfifo', [path]);

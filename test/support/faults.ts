@@ -74,7 +74,7 @@ export abstract class OwnServer {
     const env = { ...process.env, ...this.environment };
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.#child = child;
-    // Whoever starts several and fails with one leaves the others; they must not keep this process.
+    // A test that starts several and fails with one leaves the others; they must not keep this process alive.
     child.unref();
     for (const stream of [child.stdout, child.stderr]) {
       (stream as Socket).unref();

@@ -148,7 +148,7 @@ test('each further payment is notified and cleared by itself', async (t) => {
   t.is(await timesTold(payment), 2);
   await pay('fourth');
   t.is(await timesTold(payment), 3);
-  // Whoever has seen one callback can make up numbers without end.
+  // Somebody who has seen one callback can make up numbers without end.
   for (let number = 5; number < 15; number++) await pay(`n${number}`);
   t.is(await timesTold(payment), 10);
 });

@@ -1,4 +1,4 @@
-// Payments in doubt: when their company is asked again, and when a person is told.
+// Payments in doubt: when their company is asked again, and when the service notifies a person.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';

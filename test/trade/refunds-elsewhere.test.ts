@@ -47,7 +47,7 @@ async function tell({ payment_no }: Placed, out_refund_no: string, status = 'SUC
 const refundedThere = (payment: Placed, refund_fee = '60.00') =>
   notify(payment, { refund_fee, gmt_refund: '2026-11-26 20:00:00.000' });
 
-/** A payment that the customer has paid, and of which nothing is known here yet. */
+/** A payment that the customer has paid, which the service does not know yet. */
 async function unknownHere(type: Type = 'alipay'): Promise<Placed> {
   const payment = await companies.place(type);
   companies.pay(type, payment);

@@ -14,7 +14,7 @@ const send = (message: Message): void => tabs.postMessage(message);
 /** Before the names of drafts of forms in the sessionStorage. */
 export const draftPlace = 'console.draft';
 
-/** At a sign-out. When a session ends by itself they are kept for who comes back. */
+/** At a sign-out. When a session ends by itself they stay for its owner. */
 function dropDrafts(): void {
   for (const name of Object.keys(sessionStorage))
     if (name.startsWith(draftPlace)) sessionStorage.removeItem(name);

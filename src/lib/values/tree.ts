@@ -41,7 +41,7 @@ export function withAncestors(rows: Node[], ids: Iterable<number>): Set<number> 
 /** Max levels of a tree. */
 export const maxDepth = 10;
 
-/** Whether a row, with what lies below it, would be too deep under that parent; a new row has no id. */
+/** Whether a row, with all rows below it, would be too deep under that parent; a new row has no id. */
 export function isTooDeep(rows: Node[], parentId: number, id?: number): boolean {
   return depthOf(rows, parentId) + (id === undefined ? 1 : heightOf(rows, id)) > maxDepth;
 }

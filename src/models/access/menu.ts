@@ -120,7 +120,7 @@ function assertParent(holder: Holder, rows: Menu[], parentId: number): void {
   assertHolds(holder, [], [parentId]);
 }
 
-// Changing a menu switches all that is below it, and their permissions, so the actor must hold those too: whoever holds one
+// Changing a menu switches all that is below it, and their permissions, so the actor must hold those too: who holds one
 // page also holds the menus above it.
 async function assertHoldsMenus(holder: Holder, menus: ReadonlySet<number>, t: Transaction): Promise<void> {
   if (holder.isSuperAdmin) return;

@@ -85,7 +85,7 @@ interface Asked {
   row: AnyRow;
 }
 
-/** Of the form: the action, and of which row it is. */
+/** Of the form: the action and its row. */
 const titleOf = ({ action, row }: Asked): string =>
   action.about ? `${read(action.text)} · ${action.about(row)}` : read(action.text);
 

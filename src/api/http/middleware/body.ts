@@ -52,7 +52,7 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
     await parse(ctx, () => Promise.resolve());
     const { body: received = {} } = ctx.request as { body?: unknown };
     if (typeof received !== 'string') return { body: received };
-    // What a payment company sends is kept even when it cannot be read.
+    // A callback is stored even when its body cannot be read.
     const text = decoded(received, !form);
     const fields = { body: fieldsOf(text, ctx.get('Content-Type')) };
     return form ? { ...fields, raw: text } : fields;
