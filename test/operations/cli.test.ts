@@ -156,7 +156,9 @@ test('failed work can be listed and dropped', async (t) => {
   );
   t.is(data.total, 1);
   const id = String(data.list[0]?.id);
-  t.is((await runCli(['jobs', 'retry', id])).code, 1, 'no job of this release');
+  const refused = await runCli(['jobs', 'retry', '999999999', id]);
+  t.is(refused.code, 1, 'no job of this release');
+  for (const one of ['999999999', id]) t.regex(refused.output, new RegExp(`^${one}: \\S`, 'm'));
   t.is((await runCli(['jobs', 'drop', id])).code, 2);
   t.is((await runCli(['jobs', 'drop', id, '--yes'])).code, 0);
   t.deepEqual(await select('SELECT id FROM failed_jobs WHERE job_key = ?', [key]), []);

@@ -1,6 +1,7 @@
 // back-office jobs …: queued jobs, and those that failed for good.
 import type { Command } from 'commander';
 import { countJobs } from '../../lib/queue/queue.js';
+import { AppError } from '../../lib/errors/app-error.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { retryAllFailed, retryFailed } from '../../jobs/failed-work.js';
 import {
@@ -73,18 +74,32 @@ async function list(given: Given): Promise<Outcome> {
 async function retry(given: Given): Promise<Outcome> {
   assertRedis();
   if (given.flag('all') === given.args.length > 0) throw new Misuse('Name the ids, or --all.');
-  const outcome = given.flag('all') ? await retryAllFailed(criteria(given)) : await retryEach(idsOf(given));
-  const { count, refused } = outcome;
-  return {
-    data: outcome,
-    text: `${count} queued again${refused > 0 ? `, ${refused} cannot be` : ''}`,
-    isBad: refused > 0,
-  };
+  const outcome: Retried = given.flag('all')
+    ? await retryAllFailed(criteria(given))
+    : await retryEach(idsOf(given));
+  const { count, refused, refusals = [] } = outcome;
+  const done = `${count} queued again${refused > 0 ? `, ${refused} cannot be` : ''}`;
+  return { data: outcome, text: [done, ...refusals].join('\n'), isBad: refused > 0 };
 }
 
-async function retryEach(ids: readonly number[]): Promise<{ count: number; refused: number }> {
-  for (const id of ids) await retryFailed(id);
-  return { count: ids.length, refused: 0 };
+interface Retried {
+  count: number;
+  refused: number;
+  /** Each refused id and why. */
+  refusals?: string[];
+}
+
+async function retryEach(ids: readonly number[]): Promise<Retried> {
+  const refusals: string[] = [];
+  for (const id of ids) {
+    try {
+      await retryFailed(id);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      refusals.push(`${id}: ${error.text('en-US')}`);
+    }
+  }
+  return { count: ids.length - refusals.length, refused: refusals.length, refusals };
 }
 
 async function drop(given: Given): Promise<Outcome> {
