@@ -76,25 +76,28 @@ export async function retryFailed(id: number): Promise<void> {
 
 const maxRetried = 500;
 
-/**
- * Queues the failed jobs again that the criteria name, the oldest 500 at most.
- *
- * @returns how many were queued, and how many cannot be retried
- */
-export async function retryAllFailed(
-  criteria: FailedJobCriteria,
-): Promise<{ count: number; refused: number }> {
-  const outcome = { count: 0, refused: 0 };
-  for (const id of await failedIds(criteria, maxRetried)) {
+/** How many failed jobs were queued again, and why the others cannot be, by their ids. */
+export interface Retried {
+  count: number;
+  refusals: Map<number, AppError>;
+}
+
+/** Queues the failed jobs again that the criteria name, the oldest 500 at most. */
+export const retryAllFailed = async (criteria: FailedJobCriteria): Promise<Retried> =>
+  retryEach(await failedIds(criteria, maxRetried));
+
+/** Queues failed jobs again; one that cannot be leaves the others. */
+export async function retryEach(ids: readonly number[]): Promise<Retried> {
+  const refusals = new Map<number, AppError>();
+  for (const id of ids) {
     try {
       await retryFailed(id);
-      outcome.count++;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      outcome.refused++;
+      refusals.set(id, error);
     }
   }
-  return outcome;
+  return { count: ids.length - refusals.size, refusals };
 }
 
 function readPayload(job: Job, payload: unknown): unknown {

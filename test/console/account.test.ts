@@ -130,7 +130,7 @@ freshJourney(
     await follow(page, '/console/access/profile');
     await page.getByLabel('Time zone').fill('Asia/Shanghai');
     await page.locator('.ant-select-item-option', { hasText: 'Asia/Shanghai' }).click();
-    await follow(page, `/console/trade/orders/${order.order_no}`);
+    await page.goto(`/console/trade/orders/${order.order_no}`);
     await page.getByText(shownIn('Asia/Shanghai'), { exact: true }).first().waitFor();
     await page.locator('dt', { hasText: 'Created UTC+8' }).waitFor();
     await follow(page, '/console/trade/orders');

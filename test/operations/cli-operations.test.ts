@@ -127,7 +127,7 @@ test('failed work is done once it is retried', async (t) => {
   const wrongQueue = await runCli(['jobs', 'retry', '--all', '--queue', 'nowhere']);
   t.deepEqual([wrongQueue.code, (await held()).waiting], [2, before.waiting]);
   const { data, code } = await answerOf(['jobs', 'retry', '--all', '--queue', 'payments']);
-  t.deepEqual([data, code], [{ count: 1, refused: 0 }, 0]);
+  t.deepEqual([data, code], [{ count: 1, refused: 0, refusals: [] }, 0]);
   t.is((await held()).waiting, before.waiting + 1);
   t.is(await statusOf(payment), 'pending', 'it is queued, no worker runs');
   const worker = await startWorkerProcess({}, 'payments');

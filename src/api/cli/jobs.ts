@@ -1,9 +1,8 @@
 // back-office jobs …: queued jobs, and those that failed for good.
 import type { Command } from 'commander';
 import { countJobs } from '../../lib/queue/queue.js';
-import { AppError } from '../../lib/errors/app-error.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
-import { retryAllFailed, retryFailed } from '../../jobs/failed-work.js';
+import { retryAllFailed, retryEach } from '../../jobs/failed-work.js';
 import {
   countFailedJobs,
   dropFailedJobs,
@@ -74,32 +73,19 @@ async function list(given: Given): Promise<Outcome> {
 async function retry(given: Given): Promise<Outcome> {
   assertRedis();
   if (given.flag('all') === given.args.length > 0) throw new Misuse('Name the ids, or --all.');
-  const outcome: Retried = given.flag('all')
+  const { count, refusals } = given.flag('all')
     ? await retryAllFailed(criteria(given))
     : await retryEach(idsOf(given));
-  const { count, refused, refusals = [] } = outcome;
-  const done = `${count} queued again${refused > 0 ? `, ${refused} cannot be` : ''}`;
-  return { data: outcome, text: [done, ...refusals].join('\n'), isBad: refused > 0 };
-}
-
-interface Retried {
-  count: number;
-  refused: number;
-  /** Each refused id and why. */
-  refusals?: string[];
-}
-
-async function retryEach(ids: readonly number[]): Promise<Retried> {
-  const refusals: string[] = [];
-  for (const id of ids) {
-    try {
-      await retryFailed(id);
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      refusals.push(`${id}: ${error.text('en-US')}`);
-    }
-  }
-  return { count: ids.length - refusals.length, refused: refusals.length, refusals };
+  const refused = [...refusals].map(([id, error]) => ({ id, reason: error.text('en-US') }));
+  const lines = refused.map(({ id, reason }) => `${id}: ${reason}`);
+  return {
+    data: { count, refused: refused.length, refusals: refused },
+    text: [
+      `${count} queued again${refused.length > 0 ? `, ${refused.length} cannot be` : ''}`,
+      ...lines,
+    ].join('\n'),
+    isBad: refused.length > 0,
+  };
 }
 
 async function drop(given: Given): Promise<Outcome> {

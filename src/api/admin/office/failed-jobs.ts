@@ -84,7 +84,10 @@ export const routes = [
       count: integer().description('Number of jobs that were queued again').example(3),
       refused: integer().description('Number of jobs that cannot be retried').example(0),
     }),
-    handle: ({ body }) => retryAllFailed(body),
+    handle: async ({ body }) => {
+      const { count, refusals } = await retryAllFailed(body);
+      return { count, refused: refusals.size };
+    },
   }),
   route({
     method: 'DELETE',
