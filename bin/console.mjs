@@ -1,5 +1,5 @@
 // build/console/: the web console, built only when its sources or the API's contract have changed.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { ensureBuild, filesIn, hashOf } from './build.mjs';
@@ -35,14 +35,19 @@ export function ensureConsole() {
   });
 }
 
-/** Writes what the console knows of the API; its sources cannot be checked without. */
-async function writeContract() {
+/** Writes the OpenAPI document of the compiled service. */
+export async function writeDocument() {
   const env = { ...process.env, NODE_ENV: 'development' };
   const print = ['build/src/api/print-openapi.js'];
-  writeFileSync(
-    DOCUMENT,
-    await run(process.execPath, print, { name: 'the OpenAPI document', env, cwd: root }),
-  );
+  const text = await run(process.execPath, print, { name: 'the OpenAPI document', env, cwd: root });
+  const whole = `${DOCUMENT}.${process.pid}`; // another run may be reading it
+  writeFileSync(whole, text);
+  renameSync(whole, DOCUMENT);
+}
+
+/** Writes what the console knows of the API; its sources cannot be checked without. */
+async function writeContract() {
+  await writeDocument();
   await run(process.execPath, ['console/build/contract.mjs', DOCUMENT], { name: 'the contract', cwd: root });
 }
 

@@ -8,11 +8,13 @@ import { fileURLToPath } from 'node:url';
 
 import { install } from './apt.mjs';
 import { compileOnChange, ensureBuild } from './build.mjs';
+import { writeDocument } from './console.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { command, end, isMain } from './lifetime.mjs';
 import { createLocalHome } from './local-home.mjs';
 import { askForServers, loadSettings, provide } from './services.mjs';
 import { refuseProduction } from './settings.mjs';
+import { offerService } from './shared-service.mjs';
 import { Failure, root, step } from './step.mjs';
 
 const WATCH = '--watch';
@@ -41,13 +43,13 @@ export async function prepareMachine() {
 }
 
 /**
- * The environment of test files, for ava.config.js. A second process prepares it and ends the servers; in a run that
- * is prepared already it is empty. With --watch that process also compiles what changes.
+ * The environment of test files, for ava.config.js. A second process prepares it and ends the servers, unless the run
+ * is prepared already. With --watch that process also compiles what changes.
  *
  * @returns {Promise<Record<string, string>>}
  */
 export async function testSettings() {
-  if (process.env.THROW_AWAY_HOME) return {};
+  if (process.env.THROW_AWAY_HOME) return offerService(process.env);
   const isWatching = process.argv.some((argument) => argument === WATCH || argument === '-w');
   const self = fileURLToPath(import.meta.url);
   const keeper = spawn(process.execPath, [self, ...(isWatching ? [WATCH] : [])], {
@@ -68,6 +70,7 @@ export async function testSettings() {
  */
 export async function prepareTests() {
   const { env, home } = await prepare({ durable: false });
+  await writeDocument(); // answers are held against it
   const temporary = path.join(home, 'tmp');
   mkdirSync(temporary);
   const defaults = { BCRYPT_COST: '4', LOG_LEVEL: 'error', STORAGE_ROOT: path.join(home, 'storage') };
@@ -92,7 +95,7 @@ async function keep() {
   process.on('disconnect', () => void end(0));
   const { env } = await prepareTests();
   if (process.argv.includes(WATCH)) compileOnChange(2);
-  process.send?.(env);
+  process.send?.({ ...env, ...offerService(env) });
 }
 
 if (isMain(import.meta)) command(keep, { endsBySignal: true });

@@ -1,18 +1,16 @@
 // Administrators: records, lists, and who may change whom.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { insert, select } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole, signedInWith, unique, type MadeAdmin } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-const service = serviceTest({ withWorker: false });
-let admin: Client;
+const { admin } = service;
 let superRole: number;
 
 test.before(async () => {
-  admin = service.admin;
   superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
 });
 
@@ -248,24 +246,5 @@ test('deleting a role while it is being granted never leaves a dangling grant', 
       admin.delete(`/roles/${role.id}`),
     ]);
     t.true(given.status === 200 ? deleted.errorCode === 'role_in_use' : given.errorCode === 'role_unknown');
-  }
-});
-
-test.serial('the last enabled super administrator cannot be removed', async (t) => {
-  t.deepEqual(outcome(await admin.put('/admins/1', { role_ids: [] })), [400, 40001, 'last_super_admin']);
-  const strip = (client: Client, id: number) => client.put(`/admins/${id}`, { role_ids: [] });
-  const disable = (client: Client, id: number) => client.put(`/admins/${id}`, { status: 0 });
-  const remove = (client: Client, id: number) => client.delete(`/admins/${id}`);
-  for (const end of [strip, disable, remove, strip, disable, remove]) {
-    const accounts = [await makeAdmin(admin, [superRole]), await makeAdmin(admin, [superRole])] as const;
-    const clients = [await signedIn(accounts[0]), await signedIn(accounts[1])] as const;
-    t.is((await clients[0].put('/admins/1', { role_ids: [] })).status, 200);
-    const answers = await Promise.all([end(clients[0], accounts[1].id), end(clients[1], accounts[0].id)]);
-    t.deepEqual(answers.map(({ status }) => status === 200).sort(), [false, true]);
-    t.true(answers.every(({ status }) => status < 500));
-    const survivor = answers[0]?.status === 200 ? 0 : 1;
-    t.is((await clients[survivor].put('/admins/1', { role_ids: [superRole] })).status, 200);
-    t.is((await admin.delete(`/admins/${accounts[survivor].id}`)).status, 200);
-    await strip(admin, accounts[(1 - survivor) as 0 | 1].id);
   }
 });

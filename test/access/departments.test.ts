@@ -1,14 +1,12 @@
 // /departments: a tree without cycles, and what keeps a department from being deleted.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, transact } from '../../src/lib/database/db.js';
 import type { Answer } from '../support/client.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { lockWaits } from '../support/other-connection.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
-
-const service = serviceTest();
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 

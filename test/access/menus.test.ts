@@ -1,21 +1,21 @@
 // Menus: the tree, its records, moving within it, and who may do so.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { makeAdmin, makeRole, permissionId, signedInWith, unique } from '../support/factories.js';
-import { startApi } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-const service = serviceTest({ withWorker: false });
-let admin: Client;
+const { admin } = service;
 let withoutPayments: Client;
 
 test.before(async () => {
-  admin = service.admin;
   const { url } = await startApi({ MODULE_PAYMENTS_ENABLED: 'false', MODULE_ORDERS_ENABLED: 'false' });
   withoutPayments = admin.at(url);
 });
+
+test.after.always(killProcesses);
 
 interface Node {
   id: number;

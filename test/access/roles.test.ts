@@ -1,5 +1,5 @@
 // Roles: records, lists, what they carry, and that a change counts on the next request everywhere.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import {
@@ -10,21 +10,16 @@ import {
   unique,
   type MadeAdmin,
 } from '../support/factories.js';
-import { startApi } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-const service = serviceTest({ withWorker: false });
-let admin: Client;
-let otherUrl: string;
+const { admin, otherUrl } = service;
 let superRole: number;
 /** Menu ids by slug. */
 const menus = new Map<string, number>();
 
 test.before(async () => {
-  admin = service.admin;
-  otherUrl = (await startApi()).url;
   superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
   for (const { slug, id } of await select<{ slug: string; id: number }>('SELECT slug, id FROM menus'))
     menus.set(slug, id);

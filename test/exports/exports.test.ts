@@ -1,5 +1,5 @@
 // Exports: what the files contain, whose they are, and how they come and go.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -24,17 +24,11 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
-import type { Client } from '../support/client.js';
 
-const service = serviceTest();
-let admin: Client;
-
-test.before(() => {
-  admin = service.admin;
-});
+const { admin } = service;
 
 const english = { 'Accept-Language': 'en-US' };
 
@@ -171,7 +165,8 @@ test('every other list exports its columns without secrets', async (t) => {
   ]);
   const [, log] = await exportedCsv(admin, '/user-balance-logs', { user_id: user.id }, english);
   t.deepEqual(log?.slice(1, 11), [
-    ...[String(user.id), user.username, 'Income', '9.90', '0.00', '9.90', 'manual', '', "'=1+1", 'admin'],
+    ...[String(user.id), user.username, 'Income', '9.90', '0.00', '9.90', 'manual', '', "'=1+1"],
+    service.account.username,
   ]);
   for (const path of ['/admins', '/users']) {
     const text = (await fileOf(admin, await askExport(admin, path))).toString();
@@ -267,7 +262,7 @@ test('the record has state, counts, file and times', async (t) => {
     file_url: `/api/admin/exports/${id}/download`,
   });
   t.regex(record.filename, /^orders-\d{8}-\d{6}\.csv$/);
-  t.is(record.admin.username, 'admin');
+  t.is(record.admin.username, service.account.username);
   t.is(Date.parse(record.expires_at) - Date.parse(record.finished_at), 7 * 86_400_000);
   t.deepEqual((await admin.get(`/orders/export/status/${id}`)).data, record);
   t.is((await admin.get(`/exports/${id}`, english)).data.status_text, 'Finished');
@@ -326,12 +321,11 @@ test('deleting an export removes its file', async (t) => {
 });
 
 test('an export without a file reports why', async (t) => {
-  const [row] = await select<{ id: number }>("SELECT id FROM admins WHERE username = 'admin'");
   const made = (status: number, error: string | null, expires: string) =>
     insert(
       `INSERT INTO exports (admin_id, type, format, filter, language, status, error, filename, expires_at, created_at, updated_at)
        VALUES (?, 'users', 'csv', '{}', 'en-US', ?, ?, 'f.csv', ${expires}, NOW(3), NOW(3) + INTERVAL 1 DAY)`,
-      [row?.id ?? 0, status, error],
+      [service.account.id, status, error],
     );
   const later = 'NOW(3) + INTERVAL 1 DAY';
   const waiting = await made(0, null, 'NULL');

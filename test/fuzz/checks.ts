@@ -16,7 +16,7 @@ const bareStatuses = new Set([400, 408, 413, 417, 431]);
 const isUnexpected = (status: number): boolean => status >= 500 && status !== 501;
 
 /** What is wrong with an answer. */
-export async function problemsOf(request: FuzzRequest, answer: FuzzAnswer, actor: Actor): Promise<Problem[]> {
+export function problemsOf(request: FuzzRequest, answer: FuzzAnswer, actor: Actor): Problem[] {
   const { status, headers, body } = answer;
   const text = body.toString();
   const problems: Problem[] = [];
@@ -26,7 +26,7 @@ export async function problemsOf(request: FuzzRequest, answer: FuzzAnswer, actor
   if (bareStatuses.has(status) && body.length === 0 && headers.connection === 'close') return problems;
   if (typeof headers['x-trace-id'] !== 'string' || headers['x-trace-id'].length < 8)
     problems.push(['schema violation', `${status} without X-Trace-Id`]);
-  const shape = await shapeProblem(request, answer, text);
+  const shape = shapeProblem(request, answer, text);
   if (shape) problems.push(['schema violation', shape]);
   if (status < 300 && request.operation && !mayCall(request, actor))
     problems.push(['access', `${status} for ${actor.name}${request.isForged ? ' with a forged token' : ''}`]);
@@ -44,11 +44,11 @@ const traces = [
 const traceIn = (text: string): string | undefined =>
   traces.map((trace) => trace.exec(text)?.[0]).find((found) => found !== undefined);
 
-async function shapeProblem(
+function shapeProblem(
   request: FuzzRequest,
   { status, headers, isStream }: FuzzAnswer,
   text: string,
-): Promise<string | undefined> {
+): string | undefined {
   const { method, path, operation } = request;
   if (method === 'HEAD' || status === 304 || status === 204)
     return text === '' ? undefined : `${status} with a body`;
@@ -67,7 +67,7 @@ async function shapeProblem(
     return `${status} is ${type || 'of no type'}: ${text.slice(0, 100)}`;
   try {
     const envelope = JSON.parse(text) as { error_code?: string; code: number };
-    if (operation) await mustMatchContract(method, path, status, envelope);
+    if (operation) mustMatchContract(method, path, status, envelope);
     return status === 200 ? undefined : outcomeProblem(status, envelope);
   } catch (error) {
     return (error as Error).message.slice(0, 1500);

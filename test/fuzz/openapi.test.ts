@@ -182,7 +182,7 @@ async function sendOne(request: FuzzRequest, tally: Tally): Promise<void> {
   }
   if (answer.status >= 400)
     count(tally.refused, /"error_code":"(\w+)"/.exec(answer.body.toString())?.[1] ?? 'bare');
-  for (const [kind, detail] of await problemsOf(request, answer, actor)) {
+  for (const [kind, detail] of problemsOf(request, answer, actor)) {
     tally.findings.add(kind, detail, shown(request));
   }
   if (actor.name !== 'anonymous' && !request.isForged && answer.status === 401) await actor.renew(token);

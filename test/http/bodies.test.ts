@@ -1,17 +1,12 @@
 // Request bodies: their format, types, size and unknown fields.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
-import type { Answer, Client } from '../support/client.js';
+import { service } from '../support/shared-service.js';
+import type { Answer } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-const service = serviceTest({ withWorker: false });
-let admin: Client;
-
-test.before(() => {
-  admin = service.admin;
-});
+const { admin } = service;
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const wrongType = [400, 30001, 'validation_failed'];

@@ -1,13 +1,11 @@
 // Long answers travel compressed; short ones and streams as they are.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
-import { serviceTest } from '../support/service-test.js';
-
-const service = serviceTest({ withWorker: false });
+import { service } from '../support/shared-service.js';
 
 test.before(async () => {
   const values = Array.from(

@@ -1,11 +1,10 @@
 // Cross-origin requests: CORS_ORIGINS names who may call.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import type { Client } from '../support/client.js';
-import { startApi } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest({ withWorker: false });
 let configured: Client;
 
 test.before(async () => {
@@ -14,6 +13,8 @@ test.before(async () => {
   });
   configured = service.admin.at(url);
 });
+
+test.after.always(killProcesses);
 
 test('only pages of the configured origins may call', async (t) => {
   const preflight = (Origin: string) =>

@@ -1,16 +1,11 @@
 // What every answer has: language, error codes, trace id and headers.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { serviceTest } from '../support/service-test.js';
-import type { Answer, Client } from '../support/client.js';
+import { service } from '../support/shared-service.js';
+import type { Answer } from '../support/client.js';
 
-const service = serviceTest({ withWorker: false });
-let admin: Client;
-
-test.before(() => {
-  admin = service.admin;
-});
+const { admin } = service;
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 

@@ -1,10 +1,8 @@
 // Health and readiness checks.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { serviceTest } from '../support/service-test.js';
-
-const service = serviceTest({ withWorker: false });
+import { service } from '../support/shared-service.js';
 
 test('health and readiness need no sign-in', async (t) => {
   const { version, commit } = config;

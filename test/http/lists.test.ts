@@ -1,18 +1,15 @@
 // What holds for every list, and for every time that goes in or out.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { insert } from '../../src/lib/database/db.js';
 import { makeAdmin, makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
-import { startApi } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 
-const service = serviceTest();
-let admin: Client;
+const { admin } = service;
 
-test.before(() => {
-  admin = service.admin;
-});
+test.after.always(killProcesses);
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const wrongType = [400, 30001, 'validation_failed'];

@@ -1,13 +1,11 @@
 // The OpenAPI document and the page that shows it.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
 import { routes } from '../../src/api/routes.js';
 import { fullPath } from '../../src/api/declare/route.js';
-import { serviceTest } from '../support/service-test.js';
-
-const service = serviceTest({ withWorker: false });
+import { service } from '../support/shared-service.js';
 
 test('the documentation page loads from this host only', async (t) => {
   const loaded = async (path: string) => {

@@ -1,19 +1,13 @@
 // What texts may contain: what cannot be seen is refused at its field, wherever a text is sent.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import Joi from 'joi';
 import test from 'ava';
 import { routes } from '../../src/api/routes.js';
 import { makeMethod, makePayment, makeUser, signedInWith, unique } from '../support/factories.js';
 import { concluded, startImport } from '../support/imports.js';
-import { serviceTest } from '../support/service-test.js';
-import type { Client } from '../support/client.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
-let admin: Client;
-
-test.before(() => {
-  admin = service.admin;
-});
+const { admin } = service;
 
 const unseen = {
   NUL: '\0',

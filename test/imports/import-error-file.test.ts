@@ -1,14 +1,13 @@
 // GET /imports/{id}/error-file: the failed rows as they were sent, which become orders when they are corrected and sent again.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
 import type { Client } from '../support/client.js';
 import { makeUser } from '../support/factories.js';
 import { concluded, errorFileOf, startImport } from '../support/imports.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
 let english: Client;
 
 test.before(() => {

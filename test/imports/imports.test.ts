@@ -1,20 +1,18 @@
 // POST /orders/import and /imports: what a file of orders becomes, and what is said about the rest of it.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { makeUser } from '../support/factories.js';
 import { selectRow } from '../support/rows.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest();
-let admin: Client;
+const { admin } = service;
 let english: Client;
 let userId: number;
 
 test.before(async () => {
-  admin = service.admin;
   english = admin.with({ 'Accept-Language': 'en-US' });
   userId = (await makeUser(admin)).id;
 });

@@ -1,11 +1,8 @@
 // /dictionaries: types and their entries, unique codes, and the cache of types.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { unique } from '../support/factories.js';
-import { startApi } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
-
-const service = serviceTest();
+import { service } from '../support/shared-service.js';
 
 const entry = async (more: object) =>
   (await service.admin.post('/dictionaries', { name: 'n', ...more })).data;
@@ -64,7 +61,7 @@ test('a dictionary type with entries cannot be deleted', async (t) => {
 });
 
 test('a changed entry is served by every process on the next request', async (t) => {
-  const other = service.admin.at((await startApi()).url);
+  const other = service.admin.at(service.otherUrl);
   const code = unique('c');
   const type = await entry({ code });
   const values = async () =>

@@ -1,5 +1,5 @@
 // The search over records of every kind: what finds them, and who.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import type { Client } from '../support/client.js';
 import {
@@ -11,10 +11,9 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest();
 let payment: MadePayment;
 let methodId: number;
 

@@ -111,7 +111,7 @@ export class Client {
     });
     const text = await response.text();
     const envelope = JSON.parse(text) as Record<string, unknown>;
-    await mustMatchContract(method, target, response.status, envelope);
+    mustMatchContract(method, target, response.status, envelope);
     return {
       status: response.status,
       headers: response.headers,

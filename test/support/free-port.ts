@@ -11,8 +11,10 @@ export const likelyPort = (): number => 10_100 + randomInt(19_900);
 /**
  * A loopback port that is free now and given to nobody else in this run, whose server may not listen yet; below those the
  * system gives to outgoing connections by itself.
+ *
+ * @param home folder of the run
  */
-export async function freePort(): Promise<number> {
+export async function freePort(home = process.env.THROW_AWAY_HOME): Promise<number> {
   for (;;) {
     const port = likelyPort();
     const server = createServer().listen(port, '127.0.0.1');
@@ -21,16 +23,15 @@ export async function freePort(): Promise<number> {
       () => false,
     );
     server.close();
-    if (isFree && claim(port)) return port;
+    if (isFree && claim(port, home)) return port;
   }
 }
 
 /** Takes the port for good, by a file in the folder of the run. @returns false when somebody has it */
-function claim(port: number): boolean {
-  const { THROW_AWAY_HOME } = process.env;
-  if (!THROW_AWAY_HOME) return true;
+function claim(port: number, home: string | undefined): boolean {
+  if (!home) return true;
   try {
-    writeFileSync(join(THROW_AWAY_HOME, `port-${port}`), '', { flag: 'wx' });
+    writeFileSync(join(home, `port-${port}`), '', { flag: 'wx' });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -1,5 +1,5 @@
 // Payments that a person must look at or that wait for too long: listed, notified once, put aside when they are handled.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import {
@@ -14,12 +14,11 @@ import {
 import type { MadePayment } from '../support/factories.js';
 import { exportedCsv } from '../support/exports.js';
 import { pruneNotifications } from '../../src/models/office/notification-retention.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 import { sweep } from '../../src/worker/sweeper.js';
 
-const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {

@@ -1,20 +1,16 @@
 // /user-balance-logs and /users/{id}/update-balance: money of users, exact and once (docs/promises.md R15).
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { changeBalances, mustAddUp } from '../support/balances.js';
 import { outcome } from '../support/callbacks.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
-import { startApi } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
-import type { Client } from '../support/client.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
-let admin: Client;
+const { admin } = service;
 
-test.before(() => {
-  admin = service.admin;
-});
+test.after.always(killProcesses);
 
 const update = (id: number, body: object, caller = admin) => caller.post(`/users/${id}/update-balance`, body);
 
@@ -28,7 +24,7 @@ test('incomes and refunds increase a balance and expenses reduce it', async (t) 
     ...{ source: 'manual', source_id: null, description: 'by hand', request_id: null },
   });
   t.deepEqual(first.data.log.user, { id, username });
-  t.is(first.data.log.operator.username, 'admin');
+  t.is(first.data.log.operator.username, service.account.username);
   t.is(
     (await update(id, { type: 'expense', amount: 0.1, source: 'order', source_id: 'ORD1' })).data.balance,
     100,
@@ -100,7 +96,7 @@ test('invalid amounts, types and ids are refused by field', async (t) => {
 
 test('one request_id takes effect once', async (t) => {
   const { id } = await makeUser(admin);
-  const other = admin.at((await startApi()).url);
+  const other = admin.at(service.otherUrl);
   const request_id = unique('once');
   const body = { type: 'income', amount: '7.50', request_id };
   const answers = await Promise.all(
@@ -131,7 +127,7 @@ test('concurrent requests with one request_id reach one user only', async (t) =>
 });
 
 test('hundreds of concurrent changes over two processes add up exactly', async (t) => {
-  const callers = [admin, admin.at((await startApi()).url)];
+  const callers = [admin, admin.at(service.otherUrl)];
   const userIds = (await Promise.all(Array.from({ length: 5 }, () => makeUser(admin)))).map(({ id }) => id);
   const tally = await changeBalances(callers, userIds, 600);
   const counts = await Promise.all(userIds.map(mustAddUp));
@@ -225,7 +221,7 @@ test('amounts that a JSON number cannot carry are refused', async (t) => {
 });
 
 test('the total of logs is exact on another process right after a change', async (t) => {
-  const other = admin.at((await startApi()).url);
+  const other = admin.at(service.otherUrl);
   const { id } = await makeUser(admin);
   const totals = () =>
     Promise.all(

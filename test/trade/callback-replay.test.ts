@@ -1,5 +1,5 @@
 // POST /payments/{no}/callbacks/{id}/replay: what was refused by a mistake of ours pays once it is right, and only once.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
@@ -16,10 +16,8 @@ import {
   type MadePayment,
 } from '../support/factories.js';
 import { holding } from '../support/other-connection.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
-
-const service = serviceTest();
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 

@@ -1,10 +1,8 @@
 // The main job of the service from sign-in to a paid order, with the real worker.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { makeMethod, makeOrder, mockCallback } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
-
-const service = serviceTest();
+import { service } from '../support/shared-service.js';
 
 test('the signed callback of its payment pays an order', async (t) => {
   const { admin } = service;

@@ -1,14 +1,13 @@
 // Callbacks that are authentic and yet at odds with what is known: amount, third-party number, state of the order.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {

@@ -1,13 +1,12 @@
 // A wrong amount or signature never pays (docs/promises.md R5): every mutation of a good callback is refused.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { select } from '../../src/lib/database/db.js';
 import { makeMethod, makePayment, mockCallback, mockSign } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {

@@ -1,13 +1,14 @@
 // How an order moves on from pending: paid, cancelled, expired, deleted.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { expireOrder } from '../../src/jobs/expire-order.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
+import { connectRedis } from '../../src/lib/redis/redis.js';
+import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest();
+test.before(connectRedis);
 
 const paidOrder = async () => {
   const method = await makeMethod(service.admin);

@@ -1,12 +1,11 @@
 // /orders: what an order is made of and who may have one.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/database/db.js';
 import { makeUser, unique } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
 let userId: number;
 
 test.before(async () => {

@@ -1,14 +1,13 @@
 // What became of a payment, and when: each state has an instant of its own, which nothing that happens later moves.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
 import { selectRow } from '../support/rows.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {
@@ -141,8 +140,9 @@ test('who cleared a reason, when and with which words stays with the payment', a
   const { handlings } = await show(payment);
   t.is(handlings.length, 2, 'of several at once one clears it');
   const [first, second] = handlings;
-  t.like(first, { reason: seen.fail_reason, remark: 'asked the provider', username: 'admin', admin_id: 1 });
-  t.like(second, { reason: seen.fail_reason, remark: null, username: 'admin' });
+  const { id: admin_id, username } = service.account;
+  t.like(first, { reason: seen.fail_reason, remark: 'asked the provider', username, admin_id });
+  t.like(second, { reason: seen.fail_reason, remark: null, username });
   t.true(
     Date.parse(first.created_at) >= before && Date.parse(second.created_at) >= Date.parse(first.created_at),
   );

@@ -1,5 +1,5 @@
 // /payment-methods: types, what each must be configured with, and secrets that nobody sees again.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
@@ -7,9 +7,7 @@ import type { Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
-import { serviceTest } from '../support/service-test.js';
-
-const service = serviceTest();
+import { service } from '../support/shared-service.js';
 
 const publicKey = createPublicKey(alipayConfig.private_key).export({ type: 'spki', format: 'pem' });
 

@@ -1,5 +1,5 @@
 // {host}/api/payment/notify/{type}: what is believed, what is refused, what is stored (docs/api.md, 13).
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
@@ -13,9 +13,8 @@ import {
 } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {

@@ -1,5 +1,5 @@
 // /payments: creating, placing, asking for and finding payments.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
@@ -13,9 +13,8 @@ import {
   somePaymentNumber,
   unique,
 } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {

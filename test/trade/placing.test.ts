@@ -1,5 +1,5 @@
 // POST /payments/{payment_no}/place: the customer's way to pay, once more, for as long as the payment waits.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import {
   makeMethod,
@@ -10,9 +10,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { selectRow } from '../support/rows.js';
-import { serviceTest } from '../support/service-test.js';
-
-const service = serviceTest();
+import { service } from '../support/shared-service.js';
 
 const countPayments = async (orderNo: string): Promise<number> =>
   (await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM payments WHERE order_no = ?', [orderNo]))

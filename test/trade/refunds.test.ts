@@ -1,5 +1,5 @@
 // /refunds: what is left of a payment goes back once, to its channel or to the balance.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
@@ -8,10 +8,9 @@ import { exportedCsv } from '../support/exports.js';
 import { makeMethod, makePayment, signedInWith, somePaymentNumber, unique } from '../support/factories.js';
 import { wechatConfig } from '../support/merchant.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {
@@ -69,7 +68,7 @@ test('a refund is sent to its channel and answered with the payment', async (t) 
     reason: 'sold out',
   });
   t.like(data, { destination: 'channel', approved_by: null, approver: null, needs_attention: false });
-  t.like(data.requester, { username: 'admin' });
+  t.like(data.requester, { username: service.account.username });
   await ended(payment);
   const done = (await service.admin.get(`/refunds/${data.refund_no}`)).data;
   t.like(done, {

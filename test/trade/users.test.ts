@@ -1,19 +1,13 @@
 // /users: customers, what may change about them and when they may go.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { matchPassword } from '../../src/lib/secrets/password.js';
 import { outcome } from '../support/callbacks.js';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
-import { serviceTest } from '../support/service-test.js';
-import type { Client } from '../support/client.js';
+import { service } from '../support/shared-service.js';
 
-const service = serviceTest();
-let admin: Client;
-
-test.before(() => {
-  admin = service.admin;
-});
+const { admin } = service;
 
 test('an update changes only the fields sent', async (t) => {
   const made = (

@@ -1,0 +1,31 @@
+// The service that test files share (bin/shared-service.mjs). A file that changes more of it than records of its own, or
+// asserts what others may change, starts one for itself: `serviceTest`.
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { registerCompletionHandler } from 'ava';
+import { Client } from './client.js';
+import { makeAdmin } from './factories.js';
+
+const { THROW_AWAY_HOME = '', SHARED_SERVICE = '' } = process.env;
+const answer = await json(connect(join(THROW_AWAY_HOME, `${SHARED_SERVICE}.sock`)));
+const [url, otherUrl] = (answer as { urls: [string, string] }).urls;
+const anonymous = new Client(url);
+
+// The first administrator is everybody's; each file has a super administrator of its own.
+const first = await anonymous.signIn();
+const { data: roles } = await first.get('/roles?slug=super-admin');
+const account = await makeAdmin(first, [roles.list[0].id]);
+
+/** Two processes of the API, with the worker behind them. */
+export const service = {
+  url,
+  otherUrl,
+  anonymous,
+  admin: await anonymous.signIn(account.username, account.password),
+  /** Who `admin` is. */
+  account,
+};
+
+// Connections to the database would keep this process for a while.
+registerCompletionHandler(() => process.exit());
