@@ -1,30 +1,27 @@
 // What pages need: headers they may read and send, files without a header, streams that reconnect, forms as they come.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf } from '../support/exports.js';
 import { makeOrder, unique } from '../support/factories.js';
 import { png } from '../support/files.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { service } from '../support/shared-service.js';
 import { ticketOf } from '../support/socket.js';
 
 const origin = 'https://admin.test';
+const otherOrigin = 'https://b.example:8443';
 let api: TestProcess;
 let anonymous: Client;
 let admin: Client;
 
 test.before(async () => {
-  [api] = await Promise.all([startApi({ CORS_ORIGINS: origin }), startWorkerProcess({}, 'exports')]);
+  api = await startApi({ CORS_ORIGINS: `${origin}, ${otherOrigin}` });
   anonymous = new Client(api.url);
   admin = await anonymous.signIn();
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+test.after.always(killProcesses);
 
 const names = (list: string | null): string[] => (list ?? '').toLowerCase().split(/, */);
 
@@ -48,6 +45,45 @@ test('CORS exposes file names, ranges and limits to an allowed origin', async (t
     ...['x-trace-id', 'retry-after', 'ratelimit'],
   ])
     t.true(exposed.includes(name), name);
+});
+
+test('only pages of the configured origins may call', async (t) => {
+  const preflight = (Origin: string) =>
+    fetch(`${api.url}/api/admin/login`, {
+      method: 'OPTIONS',
+      headers: {
+        Origin,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization,content-type',
+      },
+    });
+  for (const allowed of [origin, otherOrigin]) {
+    const { status, headers } = await preflight(allowed);
+    t.is(status, 204);
+    t.is(headers.get('Access-Control-Allow-Origin'), allowed);
+    t.regex(headers.get('Access-Control-Allow-Methods') ?? '', /POST/);
+    t.regex(headers.get('Access-Control-Allow-Headers') ?? '', /Authorization/i);
+    const refused = await anonymous.post('/login', {}, { Origin: allowed });
+    t.deepEqual(
+      [refused.status, refused.headers.get('Access-Control-Allow-Origin')],
+      [400, allowed],
+      'failures too',
+    );
+    t.regex(refused.headers.get('Vary') ?? '', /Origin/);
+  }
+  const foreign = ['https://admin.test.evil', 'https://b.example', 'http://admin.test', 'null'];
+  for (const other of foreign) {
+    t.is((await preflight(other)).headers.get('Access-Control-Allow-Origin'), null, other);
+    t.is(
+      (await admin.get('/heartbeat', { Origin: other })).headers.get('Access-Control-Allow-Origin'),
+      null,
+      other,
+    );
+  }
+  t.is(
+    (await service.admin.get('/heartbeat', { Origin: origin })).headers.get('Access-Control-Allow-Origin'),
+    null,
+  );
 });
 
 /** The address of a link, at this process. */

@@ -1,7 +1,8 @@
-// What every answer has: language, error codes, trace id and headers.
+// What every answer has: language, error codes, trace id and headers; and health checks, which have nothing else.
 import '../support/shared-environment.js';
 import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { config } from '../../config/index.js';
 import { service } from '../support/shared-service.js';
 import type { Answer } from '../support/client.js';
 
@@ -109,4 +110,11 @@ test('a request with two hosts or without headers is refused', async (t) => {
   const twice = await answerTo(['GET /healthz HTTP/1.1', 'Host: a', 'host: b']);
   t.regex(twice, /^HTTP\/1\.1 400 .*"error_code":"bad_request"/s);
   t.regex(await answerTo(['GET /healthz HTTP/0.9', 'Host: a']), /^HTTP\/1\.1 400 /);
+});
+
+test('health and readiness need no sign-in', async (t) => {
+  const { version, commit } = config;
+  t.deepEqual((await service.anonymous.get('//healthz')).data, { status: 'ok', version, commit });
+  const ready = { status: 'ok', database: 'ok', redis: 'ok' };
+  t.deepEqual((await service.anonymous.get('//readyz?strict=1')).data, ready);
 });
