@@ -1,10 +1,8 @@
 // The examples of the API document against the schemas they stand beside. Needs no database and no Redis.
-import './support/environment.js';
+import { readFileSync } from 'node:fs';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
-import { openApiDocument } from '../src/api/declare/openapi.js';
-import { routes } from '../src/api/routes.js';
 import { orderPeriod, paymentPeriod } from '../src/lib/values/numbers.js';
 
 type Node = Record<string, unknown>;
@@ -44,7 +42,7 @@ function* fieldsIn(value: unknown, name?: string): Generator<[string | undefined
     for (const [key, part] of Object.entries(value)) yield* fieldsIn(part, key);
 }
 
-const document = await openApiDocument(routes);
+const document = JSON.parse(readFileSync('build/openapi.json', 'utf8')) as object;
 const found = [...examplesIn(document)];
 ajv.addSchema(document, 'document');
 

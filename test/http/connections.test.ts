@@ -1,9 +1,8 @@
 // Connections to the API: how many it keeps open, and that pipelined requests are answered in order.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
 
@@ -14,11 +13,7 @@ test.before(async () => {
   api = await startApi({ CONNECTIONS_MAX: String(most) });
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+test.after.always(killProcesses);
 
 interface Dialled {
   socket: Socket;

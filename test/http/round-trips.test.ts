@@ -1,5 +1,5 @@
 // What GET answers, PUT takes back and leaves unchanged, for every resource that has both.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { permissionOf } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/routes.js';
@@ -19,18 +19,14 @@ import {
 import { png } from '../support/files.js';
 import { alipayConfig, wechatConfig } from '../support/merchant.js';
 import { paidPayment } from '../support/refunds.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import type { Client } from '../support/client.js';
 
-process.env.PAYMENT_GATEWAYS_ENABLED = 'mock,wechat,alipay';
-
-const service = serviceTest();
-let admin: Client;
+const { admin } = service;
 /** Sees no rows that other tests make. */
 let own: Client;
 
 test.before(async () => {
-  admin = service.admin;
   own = await signedInWith(admin, []);
 });
 

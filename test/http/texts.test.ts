@@ -74,7 +74,7 @@ const samples: Record<string, () => Promise<Sample> | Sample> = {
   blacklist: () => ({
     write: 'POST',
     path: '/blacklists',
-    body: { ip: `203.0.113.${samplesMade++}` },
+    body: { ip: `203.0.113.${50 + samplesMade++}` },
     lines: ['remark'],
   }),
   notification: () => ({
