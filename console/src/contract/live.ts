@@ -18,6 +18,11 @@ let failures = 0;
 
 const maxWaitMs = 30_000;
 
+/** More tabs are open than the service connects: this one, connected the longest, had to give way. */
+const gaveWay = 4429;
+
+const isUnderWay = (): boolean => socket !== undefined && socket.readyState < WebSocket.CLOSING;
+
 function setConnected(value: boolean): void {
   isConnected = value;
   for (const watcher of watchers) watcher();
@@ -48,7 +53,7 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
     if (!isWanted) return;
     try {
       const { ticket } = await call('POST /api/admin/notifications/ws-ticket');
-      if (!isWanted) return;
+      if (!isWanted || isUnderWay()) return;
       const address = `${location.origin.replace(/^http/, 'ws')}/ws/admin/notifications?ticket=${encodeURIComponent(ticket)}`;
       const made = new WebSocket(address);
       socket = made;
@@ -63,7 +68,8 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
         setConnected(false);
         // The session has ended: the next call fails and leads to the sign-in form.
         if (code === 4401) onOpen(false);
-        again();
+        // Connecting at once would drive out the next tab, and that one this again.
+        if (code !== gaveWay) again();
       };
     } catch {
       again();
@@ -72,13 +78,21 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
 
   const atOnce = () => {
     failures = 0;
-    if (!isConnected) again();
+    if (isConnected) return;
+    // One that has hung since before.
+    socket?.close();
+    again();
   };
   // The browser may leave the socket open for minutes.
   const atLoss = () => {
     setConnected(false);
     socket?.close();
   };
+  const atLook = () => {
+    if (document.visibilityState === 'visible' && !isUnderWay()) atOnce();
+  };
+  window.addEventListener('focus', atLook);
+  document.addEventListener('visibilitychange', atLook);
   window.addEventListener('online', atOnce);
   window.addEventListener('offline', atLoss);
   connectAtOnce = atOnce;
@@ -87,6 +101,8 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
     isWanted = false;
     connectAtOnce = () => undefined;
     clearTimeout(timer);
+    window.removeEventListener('focus', atLook);
+    document.removeEventListener('visibilitychange', atLook);
     window.removeEventListener('online', atOnce);
     window.removeEventListener('offline', atLoss);
     socket?.close();
