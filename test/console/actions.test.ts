@@ -169,6 +169,22 @@ freshJourney(
   },
 );
 
+journey('a clean-up of a log says what it deletes, and asks', async (t, page) => {
+  const logs = () => selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM login_logs');
+  const before = await until(async () => ((await logs()).count > 0 ? await logs() : undefined));
+  await follow(page, '/console/logs/login-logs');
+  await page.getByRole('button', { name: 'Clean up' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Clean up' });
+  await drawer.getByLabel('Delete entries older than (days)').fill('30');
+  await drawer.getByRole('button', { name: 'Clean up' }).click();
+  await page
+    .getByRole('dialog', { name: 'Delete the entries older than 30 days? They cannot be restored' })
+    .getByRole('button', { name: 'Delete' })
+    .click();
+  await page.getByText('0 deleted').waitFor();
+  t.deepEqual(await logs(), before);
+});
+
 journey('the actions of a row offer what its page does', async (t, page) => {
   const [orders] = await trade();
   const actions = async (orderNo: string) => {

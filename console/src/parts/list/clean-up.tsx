@@ -4,14 +4,25 @@ import { useQueryClient } from '@tanstack/react-query';
 import { App, Button } from 'antd';
 import { useState } from 'react';
 import type { Route } from '../../contract/api.ts';
-import { texts, type Both } from '../../contract/texts.ts';
+import { plural, texts, type Both } from '../../contract/texts.ts';
 import { integer } from '../form/fields.tsx';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { useMay } from '../show/profile.ts';
 
 const t = texts({
-  'zh-CN': { clean: '清理', done: (count: number) => `已删除 ${count} 条` },
-  'en-US': { clean: 'Clean up', done: (count: number) => `${count} deleted` },
+  'zh-CN': {
+    clean: '清理',
+    sure: (count: number) => `确定删除 ${count} 天以前的记录？删除后无法恢复`,
+    remove: '删除',
+    done: (count: number) => `已删除 ${count} 条`,
+  },
+  'en-US': {
+    clean: 'Clean up',
+    sure: (count: number) =>
+      `Delete the entries older than ${count} ${plural(count, 'day', 'days')}? They cannot be restored`,
+    remove: 'Delete',
+    done: (count: number) => `${count} deleted`,
+  },
 });
 
 const days: Both = ['删除多少天以前的记录', 'Delete entries older than (days)'];
@@ -38,6 +49,8 @@ export function CleanUpButton({ route }: { route: Route }) {
           route={route}
           fields={{ days: integer(0, 36_500) }}
           labelOf={() => days}
+          submit={t.clean}
+          ask={({ days: count }) => ({ title: t.sure(Number(count)), button: t.remove, danger: true })}
           onClose={() => setOpen(false)}
           onDone={({ count }) => done(Number(count))}
         />
