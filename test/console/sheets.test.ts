@@ -92,6 +92,8 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   );
   t.like(JSON.parse(filter), { user_id: userId, needs_attention: false });
   await page.locator('.ant-notification-notice-close').click();
+  await follow(page, '/console/exports/exports');
+  await page.getByText(`User: ${userId} · Needs attention: No · Date of: creation`).waitFor();
 });
 
 const chunkCalls = (page: Page): { sent: number } => {

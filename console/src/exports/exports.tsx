@@ -4,9 +4,16 @@ import { SaveButton } from '../parts/list/export.tsx';
 import { choice, numberChoice } from '../parts/form/fields.tsx';
 import { Running } from '../parts/show/progress.tsx';
 import { commonLabels, resource } from '../parts/resource.ts';
-import { enabled, nameOf, states, type States } from '../parts/show/states.tsx';
+import { enabled, nameOf, states, yesNo, type States } from '../parts/show/states.tsx';
 import { isInstant, showTime } from '../parts/show/time.ts';
-import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
+import {
+  balanceTypes,
+  destinations,
+  orderStates,
+  paymentStates,
+  refundStates,
+  timeFields,
+} from '../parts/show/trade-states.ts';
 import { read, type Both } from '../contract/texts.ts';
 
 const kinds = states({
@@ -37,9 +44,39 @@ const listStates: Readonly<Record<string, States<string>>> = {
   admins: enabled,
 };
 
+/** Of filters with few values, but for the status, which every list has of its own. */
+const valueStates: Readonly<Record<string, States<string>>> = {
+  needs_attention: yesNo,
+  destination: destinations,
+  type: balanceTypes,
+  time_field: timeFields,
+};
+
+const labels: Readonly<Record<string, Both>> = {
+  ...commonLabels,
+  start_time: ['开始', 'From'],
+  end_time: ['结束', 'To'],
+  start_date: ['开始', 'From'],
+  end_date: ['结束', 'To'],
+  keyword: ['备注包含', 'Note contains'],
+  min_amount: ['最低金额', 'Min. amount'],
+  max_amount: ['最高金额', 'Max. amount'],
+  payment_method_id: ['支付方式', 'Method'],
+  third_party_no: ['第三方单号', 'Third-party number'],
+  refund_no: ['退款单号', 'Refund'],
+  destination: ['退款去向', 'Refund to'],
+  needs_attention: ['需要处理', 'Needs attention'],
+  assignee_id: ['处理人', 'Assignee'],
+  pending_longer_than: ['待支付超过（分钟）', 'Pending for over (min)'],
+  time_field: ['时间按', 'Date of'],
+  source: ['来源', 'Source'],
+  operator_id: ['操作人', 'By'],
+  department_id: ['部门', 'Department'],
+  role_id: ['角色', 'Role'],
+};
+
 /** As `Status: Paid · User: 17`; a dash for the whole list. */
 function showFilters(filters: Filter[], { type }: Record<string, unknown>): string {
-  const labels: Readonly<Record<string, Both>> = { ...commonLabels, ...timeLabels };
   const parts = filters.map(
     ({ name, value }) => `${read(labels[name] ?? [name, name])}: ${showValue(String(type), name, value)}`,
   );
@@ -48,10 +85,8 @@ function showFilters(filters: Filter[], { type }: Record<string, unknown>): stri
 
 function showValue(type: string, name: string, value: string): string {
   if (isInstant(value)) return showTime(value);
-  return name === 'status' ? nameOf(listStates[type] ?? {}, value) : value;
+  return nameOf((name === 'status' ? listStates[type] : valueStates[name]) ?? {}, value);
 }
-
-const timeLabels: Record<string, Both> = { start_time: ['开始', 'From'], end_time: ['结束', 'To'] };
 
 export default resource('GET /api/admin/exports', {
   name: 'exports',
@@ -76,7 +111,7 @@ export default resource('GET /api/admin/exports', {
   sortable: ['created_at', 'finished_at'],
   columns: {
     filename: text(230),
-    type: badge(kinds, 100),
+    type: badge(kinds, 132),
     progress: custom<number>((_, row) => <Running row={row as never} />, 180),
     size: bytes(90),
     file_url: custom<string | null>((url, row) => (url ? <SaveButton id={Number(row.id)} /> : null), 116),

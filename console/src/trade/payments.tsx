@@ -4,15 +4,9 @@ import { badge, code, flag, money, named, numberEnd, numberLink, text, time } fr
 import { choice, integer, note, option, words, yesOrNo } from '../parts/form/fields.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/show/states.tsx';
 import { AttentionTabs } from './attention.tsx';
-import { paymentStates } from '../parts/show/trade-states.ts';
+import { paymentStates, timeFields } from '../parts/show/trade-states.ts';
 import { explained, handled } from './handled.ts';
-
-const timeFields = states({
-  created_at: ['创建时间', 'creation', 'grey'],
-  pay_time: ['支付时间', 'payment', 'grey'],
-});
 
 export const payments = resource('GET /api/admin/payments', {
   name: 'payments',

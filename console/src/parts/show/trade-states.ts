@@ -1,4 +1,4 @@
-// Display names of the states of orders, payments and refunds, of balance changes, and of channels.
+// Display names of the states of orders, payments and refunds, of balance changes, of channels, and of the times of payments.
 import { states } from './states.tsx';
 
 export const orderStates = states({
@@ -32,6 +32,12 @@ export const balanceTypes = states({
   income: ['收入', 'Income', 'green'],
   expense: ['支出', 'Expense', 'red'],
   refund: ['退款', 'Refund', 'blue'],
+});
+
+/** Which time of a payment a range is about. */
+export const timeFields = states({
+  created_at: ['创建时间', 'creation', 'grey'],
+  pay_time: ['支付时间', 'payment', 'grey'],
 });
 
 export const channels = states({
