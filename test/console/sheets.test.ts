@@ -230,6 +230,42 @@ journey('only what is shown is deleted of what is chosen', async (t, page) => {
   t.is(await countOf('attachments'), before - 1);
 });
 
+journey('of many files a few are sent at once, and all arrive', async (t, page) => {
+  const before = await countOf('attachments');
+  await follow(page, '/console/files/attachments');
+  let open: () => void = () => undefined;
+  const opening = new Promise<void>((resolve) => (open = resolve));
+  await page.route('**/attachments/chunk', async (route) => {
+    await opening;
+    await route.continue();
+  });
+  const files = Array.from({ length: 7 }, (_, at) => ({
+    ...{ name: `photo-${at}.png`, mimeType: 'image/png', buffer: png },
+  }));
+  await page.getByLabel('Files to upload').setInputFiles(files);
+  await page.locator('li.upload[data-state=waiting]').first().waitFor();
+  t.is(await page.locator('li.upload[data-state=hashing]').count(), 4);
+  open();
+  await page.locator('li.upload:not([data-state=done])').first().waitFor({ state: 'detached' });
+  t.is(await countOf('attachments'), before + files.length);
+  for (const { name } of files) await page.getByRole('button', { name: `Remove ${name}` }).click();
+});
+
+journey('an upload whose merge fails after a while says why', async (t, page) => {
+  await follow(page, '/console/files/attachments');
+  await page.route('**/attachments/chunk', async (route) => {
+    const isMerge = /"action":"merge"/.test(route.request().postData() ?? '');
+    if (!isMerge) return route.continue();
+    await route.fetch();
+    await route.fulfill({ json: { code: 200, message: '', data: { chunk_id: 'any', status: 'merging' } } });
+  });
+  const picture = { name: 'no-picture.png', mimeType: 'image/png', buffer: Buffer.from('a text') };
+  await page.getByLabel('Files to upload').setInputFiles(picture);
+  const line = page.locator('li.upload[data-state=failed]', { hasText: picture.name });
+  t.is(await line.getByRole('alert').textContent(), 'The content of the file does not fit its extension');
+  await line.getByRole('button', { name: 'Remove' }).click();
+});
+
 journey('a cancelled upload leaves nothing behind', async (t, page) => {
   const file = join(folder, 'large.txt');
   const before = await countOf('attachments');

@@ -9,7 +9,7 @@ export interface Upload {
   /** The administrator who has chosen it. */
   ownerId: number;
   file: File;
-  state: 'hashing' | 'uploading' | 'paused' | 'offline' | 'merging' | 'done' | 'failed';
+  state: 'waiting' | 'hashing' | 'uploading' | 'paused' | 'offline' | 'merging' | 'done' | 'failed';
   /** Bytes stored by the service. */
   sent: number;
   /** Bytes per second. */
@@ -20,6 +20,8 @@ export interface Upload {
 const chunkBytes = 5 * 1024 * 1024;
 /** Hashed in memory by the page; larger files are hashed by the service only. */
 const largestHashed = 256 * 1024 * 1024;
+/** The others wait: a whole folder at once would open more sessions than one administrator may have. */
+const sentAtOnce = 4;
 const retryMs = 2000;
 const pollMs = 1000;
 
@@ -66,8 +68,17 @@ export function addFiles(ownerId: number, files: Iterable<File>): void {
     const known = find(key);
     if (known && known.state !== 'done' && known.state !== 'failed') continue;
     const others = uploads.filter((one) => one.key !== key);
-    publish([...others, { key, ownerId, file, state: 'hashing', sent: 0, rate: 0 }]);
-    void run(key);
+    publish([...others, { key, ownerId, file, state: 'waiting', sent: 0, rate: 0 }]);
+  }
+  runWaiting();
+}
+
+function runWaiting(): void {
+  const busy = uploads.filter(({ state }) => ['hashing', 'uploading', 'offline', 'merging'].includes(state));
+  const waiting = uploads.filter(({ state }) => state === 'waiting');
+  for (const { key } of waiting.slice(0, Math.max(0, sentAtOnce - busy.length))) {
+    change(key, { state: 'hashing' });
+    void run(key).finally(runWaiting);
   }
 }
 
@@ -81,8 +92,8 @@ session.onLeave = () => {
 };
 
 export function resume(key: string): void {
-  change(key, { state: 'uploading', failure: undefined });
-  void run(key);
+  change(key, { state: 'waiting', failure: undefined });
+  runWaiting();
 }
 
 export function forget(key: string): void {
@@ -165,7 +176,8 @@ async function openSession(
         query: { action: 'progress', chunk_id: known },
         signal,
       });
-      if (status !== 'failed') {
+      // A merge that failed for want of room or of the storage keeps its chunks.
+      if (status !== 'failed' || uploaded_chunks.length > 0) {
         change(key, { sent: Math.min(uploaded_chunks.length * chunkBytes, file.size) });
         return { chunk_id: known, has: new Set(uploaded_chunks) };
       }
@@ -201,11 +213,12 @@ async function merge(chunk_id: string, signal: AbortSignal): Promise<void> {
   if (!('status' in answer) || answer.status !== 'merging') return;
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, pollMs));
-    const { status, error } = await call('GET /api/admin/attachments/chunk', {
+    const { status, error_msg, uploaded_count } = await call('GET /api/admin/attachments/chunk', {
       query: { action: 'progress', chunk_id },
       signal,
     });
     if (status === 'completed') return;
-    if (status === 'failed') throw new Failure(error ?? '', 422);
+    // It can be tried again as long as its chunks are there.
+    if (status === 'failed') throw new Failure(error_msg ?? '', uploaded_count > 0 ? 500 : 422);
   }
 }

@@ -21,6 +21,7 @@ const t = texts({
     choose: '选择要上传的文件',
     empty: '文件是空的',
     states: {
+      waiting: '等待上传',
       hashing: '正在校验',
       uploading: '正在上传',
       paused: '已暂停',
@@ -41,6 +42,7 @@ const t = texts({
     choose: 'Files to upload',
     empty: 'The file is empty',
     states: {
+      waiting: 'Waiting',
       hashing: 'Hashing',
       uploading: 'Uploading',
       paused: 'Paused',

@@ -3,7 +3,8 @@ import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors/app-error.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
+import { currentLanguage } from '../../lib/process/context.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { Admin } from '../access/tables.js';
 import { readFileName } from './attachment.js';
@@ -25,6 +26,7 @@ export interface ChunkProgress extends Listed<ChunkUpload> {
   uploaded_chunks: number[];
   /** Percent. */
   progress: number;
+  error_msg: string | null;
 }
 
 /**
@@ -59,12 +61,13 @@ export async function findSession(key: SessionKey): Promise<ChunkUpload> {
 /** @throws chunk_session_not_found */
 export async function progressOf(key: SessionKey): Promise<ChunkProgress> {
   const session = await findSession(key);
-  const { total_chunks, status } = session;
+  const { total_chunks, status, error } = session;
   const isDone = status === 'completed';
   const uploaded_chunks = isDone ? [...Array(total_chunks).keys()] : await chunkIndexes(key);
   const uploaded_count = uploaded_chunks.length;
   const progress = Math.floor((uploaded_count * 100) / total_chunks);
-  return { ...listed(session), uploaded_count, uploaded_chunks, progress };
+  const error_msg = error && new AppError(error).text(currentLanguage());
+  return { ...listed(session), error_msg, uploaded_count, uploaded_chunks, progress };
 }
 
 /** The session as a call describes it again must be the one that was opened. @throws chunk_session_mismatch */

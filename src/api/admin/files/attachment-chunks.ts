@@ -29,6 +29,7 @@ import {
   oneOf,
   resource,
   text,
+  textOrNull,
   timestamp,
 } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
@@ -38,6 +39,7 @@ const waitMs = 10_000;
 
 const progress = resource('ChunkProgress', {
   ...keysOf(ChunkUpload),
+  error_msg: textOrNull(),
   uploaded_count: integer(),
   uploaded_chunks: listOf(Joi.number().integer()),
   progress: integer(),
