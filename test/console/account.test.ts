@@ -113,6 +113,26 @@ freshJourney('a form survives the end of its session', async (t, page) => {
   t.is(row.nickname, '王小明');
 });
 
+freshJourney('a day of the chosen zone is whole when its clocks change', async (t, page) => {
+  const zone = JSON.stringify({ zone: 'Australia/Sydney' });
+  await page.addInitScript(`localStorage.setItem('console.settings', ${JSON.stringify(zone)})`);
+  await page.clock.setFixedTime('2026-04-04T12:00:00Z');
+  await enter(page, { at: '/console/logs/login-logs' });
+  const boundsOf = async (period: string, name: string) => {
+    await page.getByRole('button', { name: 'Common periods' }).click();
+    await page.getByRole('menuitem', { name: period }).click();
+    await page.waitForURL(new RegExp(`period=${name}`));
+    const { searchParams } = new URL(page.url());
+    return [searchParams.get('start_time'), searchParams.get('end_time')];
+  };
+  t.deepEqual(await boundsOf('Today', 'today'), ['2026-04-03T13:00:00.000Z', '2026-04-04T12:59:59.999Z']);
+  await page.clock.setFixedTime('2026-04-05T12:00:00Z');
+  t.deepEqual(await boundsOf('Last 7 days', 'last7'), [
+    '2026-03-29T13:00:00.000Z',
+    '2026-04-05T13:59:59.999Z',
+  ]);
+});
+
 freshJourney(
   'times and date filters are in the chosen zone; language and theme persist, too',
   async (t, page) => {

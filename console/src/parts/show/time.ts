@@ -38,11 +38,11 @@ export const showAgo = (time: string): string =>
     .locale(currentSettings().language === 'zh-CN' ? 'zh-cn' : 'en')
     .fromNow();
 
-/** The first or last moment of a day in the chosen zone, as the API takes it. */
-export const dayToInstant = (day: Dayjs, edge: 'start' | 'end'): string => {
-  const local = dayjs.tz(day.format('YYYY-MM-DD'), currentSettings().zone);
-  return (edge === 'start' ? local.startOf('day') : local.endOf('day')).toISOString();
-};
+const startOf = (day: Dayjs): Dayjs => dayjs.tz(day.format('YYYY-MM-DD'), currentSettings().zone);
+
+/** The first or last moment of a day in the chosen zone, as the API takes it. `endOf` would take the clocks of the browser. */
+export const dayToInstant = (day: Dayjs, edge: 'start' | 'end'): string =>
+  (edge === 'start' ? startOf(day) : startOf(day.add(1, 'day')).subtract(1, 'ms')).toISOString();
 
 export const instantToDay = (time: string): Dayjs | null => {
   const at = zoned(time);
