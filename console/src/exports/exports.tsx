@@ -112,10 +112,10 @@ export default resource('GET /api/admin/exports', {
   columns: {
     filename: text(230),
     type: badge(kinds, 132),
-    progress: custom<number>((_, row) => <Running row={row as never} />, 180),
+    progress: custom<number>((_, row) => <Running row={row as never} />, 150),
     size: bytes(90),
     file_url: custom<string | null>((url, row) => (url ? <SaveButton id={Number(row.id)} /> : null), 116),
-    filters: custom<Filter[]>(showFilters, 200),
+    filters: custom<Filter[]>(showFilters, 184),
     error_msg: text(200),
     admin: named('username'),
     created_at: time(),
