@@ -248,6 +248,9 @@ journey('of many files a few are sent at once, and all arrive', async (t, page) 
   open();
   await page.locator('li.upload:not([data-state=done])').first().waitFor({ state: 'detached' });
   t.is(await countOf('attachments'), before + files.length);
+  await page.locator('.rows').getByText('photo-6.png').first().waitFor();
+  const list = await page.locator('.rows').boundingBox();
+  t.true((list?.y ?? Infinity) < 800, 'what is sent does not push the list away');
   for (const { name } of files) await page.getByRole('button', { name: `Remove ${name}` }).click();
 });
 
