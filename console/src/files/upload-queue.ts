@@ -100,6 +100,7 @@ export function forget(key: string): void {
   senders.get(key)?.abort();
   publish(uploads.filter((one) => one.key !== key));
   cancel(key);
+  runWaiting();
 }
 
 /** Removes what the service has of a file that is not an attachment yet. */
