@@ -281,7 +281,7 @@ freshJourney(
   'a clerk begins at their first screen; what they may not do is neither offered nor asked',
   async (t, page) => {
     const slugs = ['index', 'show', 'store', 'export', 'import'].map((verb) => `order.${verb}`);
-    slugs.push('import.index', 'payment.index', 'payment.store');
+    slugs.push('import.index', 'export.index', 'payment.index', 'payment.store');
     const clerk = await signedInWith(own.service.admin, slugs);
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -303,6 +303,11 @@ freshJourney(
     await exportOrders();
     await page.getByText('Export is ready').waitFor();
     await page.getByText('You may not download exports').waitFor();
+    await follow(page, '/console/exports/exports');
+    const exported = page.locator('[data-resource=exports]');
+    await exported.locator('.tag', { hasText: 'Done' }).waitFor();
+    t.is(await exported.getByRole('button', { name: 'Download' }).count(), 0);
+    await follow(page, '/console/trade/orders');
     await page.route('**/export/status/*', (route) =>
       route.fulfill({ status: 404, json: { code: 404, message: 'There is no such export', data: null } }),
     );

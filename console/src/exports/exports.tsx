@@ -2,6 +2,7 @@
 import { badge, bytes, custom, named, text, time } from '../parts/show/cells.tsx';
 import { SaveButton } from '../parts/list/export.tsx';
 import { choice, numberChoice } from '../parts/form/fields.tsx';
+import { useMay } from '../parts/show/profile.ts';
 import { Running } from '../parts/show/progress.tsx';
 import { commonLabels, resource } from '../parts/resource.ts';
 import { enabled, nameOf, states, yesNo, type States } from '../parts/show/states.tsx';
@@ -34,6 +35,11 @@ const outcomes = states({
 interface Filter {
   name: string;
   value: string;
+}
+
+function Save({ id }: { id: number }) {
+  const may = useMay();
+  return may('GET /api/admin/exports/{id}/download') ? <SaveButton id={id} /> : null;
 }
 
 const listStates: Readonly<Record<string, States<string>>> = {
@@ -114,7 +120,7 @@ export default resource('GET /api/admin/exports', {
     type: badge(kinds, 132),
     progress: custom<number>((_, row) => <Running row={row as never} />, 150),
     size: bytes(90),
-    file_url: custom<string | null>((url, row) => (url ? <SaveButton id={Number(row.id)} /> : null), 116),
+    file_url: custom<string | null>((url, row) => url && <Save id={Number(row.id)} />, 116),
     filters: custom<Filter[]>(showFilters, 184),
     error_msg: text(200),
     admin: named('username'),
