@@ -55,6 +55,8 @@ export function offerService(settings) {
     void answer.catch(messageOf).then((text) => socket.end(text));
   });
   server.listen(path.join(home, `${name}.sock`)).unref();
+  // They hold standard error, whose end the parent of AVA awaits.
+  process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
   atEnd(async () => {
     await stop(children);
     if (children.length > 0) await dropDatabase(name, settings);
