@@ -1,10 +1,16 @@
 // API and worker stopped under load: what runs ends, nothing is lost, and they are gone within 10 s (R10).
 import '../support/environment.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { resolve } from 'node:path';
 import test from 'ava';
+import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import { freePort } from '../support/free-port.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -91,4 +97,22 @@ test.serial('a process whose output is not read ends when stopped', async (t) =>
     process.child.stdout?.destroy();
     t.deepEqual(await stopped(process), { code: 0, isInTime: true });
   }
+});
+
+test.serial('a process whose log is on a full disk works, and ends when stopped', async (t) => {
+  const full = openSync('/dev/full', 'w');
+  const port = String(await freePort());
+  const api = spawn(process.execPath, [resolve(config.root, 'build/src/api/main.js')], {
+    env: { ...process.env, LOG_LEVEL: 'info', PORT: port },
+    stdio: ['ignore', full, 'ignore'],
+  });
+  t.teardown(() => api.kill('SIGKILL'));
+  const ended = once(api, 'exit');
+  const caller = service.anonymous.at(`http://127.0.0.1:${port}`);
+  await until(() => caller.get('//healthz').catch(() => undefined), 60_000);
+  // A line is written up to a second late.
+  for (const begun = Date.now(); Date.now() - begun < 2500;)
+    t.is((await caller.get('//healthz')).status, 200);
+  api.kill();
+  t.deepEqual(await ended, [0, null]);
 });

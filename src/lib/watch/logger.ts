@@ -1,5 +1,6 @@
 // JSON log lines on standard output, with the trace id and without secrets.
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { config } from '../../../config/index.js';
@@ -10,8 +11,13 @@ import { mask, maskText } from '../secrets/mask.js';
 // process.stdout, which PM2 intercepts.
 const destination = cluster.isWorker
   ? undefined
-  : pino.destination({ dest: 1, sync: false, minLength: 4096 });
+  : pino.destination({ dest: 1, sync: false, minLength: 4096, maxLength: 16 * 1024 * 1024 });
 setInterval(() => destination?.flush(), 1000).unref();
+// On a full disk lines wait, up to that length. flushSync, also called at exit, would block the process until there is room.
+const stopFlushing = (): void => {
+  if (destination) destination.flushSync = () => undefined;
+};
+destination?.on('error', stopFlushing);
 /** Max wait for a reader that has stopped reading. */
 const flushMs = 1000;
 
@@ -58,22 +64,19 @@ export const logger = pino(
     },
     serializers: { error: describe },
   },
-  destination ?? process.stdout,
+  // Without flushSync, which pino calls after a fatal line.
+  destination ? { write: (line) => destination.write(line) } : process.stdout,
 );
 
 /** Writes what is still buffered if the output is read; the last action of a process. */
 export async function flushLogs(): Promise<void> {
   if (!destination) return;
-  // flushSync would retry a pipe without a reader, or a full disk, forever.
-  const isTaken = new Promise<boolean>((resolve) => {
-    destination.once('error', () => resolve(false));
-    destination.flush(() => resolve(true));
-  });
+  stopFlushing();
   try {
-    if (await Promise.race([isTaken, sleep(flushMs, false)])) destination.flushSync();
-    else destination.destroy();
+    destination.end();
+    await Promise.race([once(destination, 'close'), sleep(flushMs)]);
   } catch {
-    // The stream was never opened or is closed: the process exits anyway.
+    // Nobody reads it, the disk is full, or it is closed: the process exits anyway.
   }
 }
 
