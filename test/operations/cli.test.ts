@@ -1,5 +1,7 @@
 // The command line of the operators, run as they run it: without the API, against the real servers.
 import '../support/environment.js';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';
@@ -156,11 +158,12 @@ test('failed work can be listed and dropped', async (t) => {
   );
   t.is(data.total, 1);
   const id = String(data.list[0]?.id);
-  const refused = await runCli(['jobs', 'retry', '999999999', id]);
+  const refused = await runCli(['jobs', 'retry', '999999999', id, id]);
   t.is(refused.code, 1, 'no job of this release');
+  t.regex(refused.output, /^0 queued again, 2 cannot be$/m);
   for (const one of ['999999999', id]) t.regex(refused.output, new RegExp(`^${one}: \\S`, 'm'));
   t.is((await runCli(['jobs', 'drop', id])).code, 2);
-  t.is((await runCli(['jobs', 'drop', id, '--yes'])).code, 0);
+  t.is((await runCli(['jobs', 'drop', id, id, '--yes'])).code, 0);
   t.deepEqual(await select('SELECT id FROM failed_jobs WHERE job_key = ?', [key]), []);
 });
 
@@ -194,10 +197,24 @@ test('the doctor reports a wrong key and a misspelt setting', async (t) => {
   t.deepEqual([levelOf('key'), levelOf('settings')], ['fault', 'warning']);
 });
 
+test('an answer that nobody reads is no failure, one that cannot be written is one', async (t) => {
+  const running = promisify(execFile);
+  const command = `"${process.execPath}" build/src/api/cli/main.js admin list`;
+  const read = await running('bash', ['-c', `${command} | true; exit \${PIPESTATUS[0]}`]);
+  t.is(read.stderr, '');
+  const written = await t.throwsAsync<Error & { code: number; stderr: string }>(
+    running('bash', ['-c', `${command} > /dev/full`]),
+  );
+  t.is(written?.code, 1);
+  t.regex(written?.stderr ?? '', /^ENOSPC: .*\n$/);
+});
+
 test('an invalid call exits with code 2', async (t) => {
   for (const args of [
     ['admin', 'frobnicate'],
     ['payments', 'stuck', '--minutes', '0'],
+    ['demo', '--days', '0'],
+    ['demo', '--days', 'x'],
   ])
     t.is((await runCli(args)).code, 2, args.join(' '));
   const { output, code } = await runCli(['--help']);

@@ -83,6 +83,14 @@ export function assertRedis(): void {
   if (redis.status !== 'ready') throw new Error('Redis does not answer; this needs it (REDIS_URL)');
 }
 
+// A reader may stop early, as `| head` does; an answer that cannot be written for another reason is a failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return;
+  print(process.stderr, sentenceOf(error));
+  process.exitCode = exitCodes.failed;
+});
+process.stderr.on('error', () => undefined);
+
 // Texts of the database may carry escape sequences of terminals.
 function print(stream: NodeJS.WriteStream, text: string): void {
   stream.write(`${text.split('\n').map(escaped).join('\n')}\n`);

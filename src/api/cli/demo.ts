@@ -34,6 +34,7 @@ interface Person {
 }
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
+const maxDays = 3650;
 const secret = 'a secret for trials only';
 const methodCode = 'demo_scan';
 const agent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36';
@@ -70,10 +71,13 @@ export function addDemoCommand(program: Command): void {
   does(command, async ({ option }) => {
     if (config.app.production)
       throw new Misuse('This makes people and orders up; it refuses to do so in production.');
+    const days = Number(option('days'));
+    if (!Number.isInteger(days) || days < 1 || days > maxDays)
+      throw new Misuse(`--days: a whole number from 1 to ${maxDays}`);
     if ((await PaymentMethod.count({ where: { code: methodCode } })) > 0)
       return { data: { orders: 0 }, text: 'the data of the demo are there already' };
     const named = words[option('lang') as Language];
-    const orders = await fill(Number(option('days')), named).finally(() => setClock());
+    const orders = await fill(days, named).finally(() => setClock());
     return { data: { orders }, text: `made ${orders} orders and what belongs to them` };
   });
 }

@@ -89,8 +89,9 @@ async function retry(given: Given): Promise<Outcome> {
 }
 
 async function drop(given: Given): Promise<Outcome> {
-  const dropped = await dropFailedJobs(idsOf(given));
-  return { data: { dropped }, text: `${dropped} forgotten`, isBad: dropped < given.args.length };
+  const ids = idsOf(given);
+  const dropped = await dropFailedJobs(ids);
+  return { data: { dropped }, text: `${dropped} forgotten`, isBad: dropped < ids.length };
 }
 
 function criteria(given: Given): FailedJobCriteria {
@@ -102,5 +103,5 @@ function criteria(given: Given): FailedJobCriteria {
 function idsOf({ args }: Given): number[] {
   const wrong = args.find((arg) => !/^[1-9]\d{0,15}$/.test(arg));
   if (wrong !== undefined) throw new Misuse(`"${wrong}" is no id`);
-  return args.map(Number);
+  return [...new Set(args.map(Number))];
 }
