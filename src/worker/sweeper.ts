@@ -37,6 +37,7 @@ const everySweep = `*/${config.worker.sweepSeconds} * * * * *`;
  * @returns how to stop all of it
  */
 export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promise<void> {
+  isStopping = false;
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
   const tasks: ScheduledTask[] = [
     schedule(everySweep, logged(inTurn('sweep', sweep)), options),
@@ -49,9 +50,13 @@ export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promi
       schedule('41 * * * *', logged(sweepStorage), options),
     );
   return async () => {
+    isStopping = true;
     for (const task of tasks) await task.destroy();
   };
 }
+
+/** What still runs then loses the database soon; another worker sweeps the rest. */
+let isStopping = false;
 
 // The library's own lines would not be JSON. A late or skipped sweep needs no action, so it is not a warning.
 const cronLog: Logger = {
@@ -118,6 +123,7 @@ async function sweepNotifications(before: Date): Promise<void> {
 
 // A row that fails must not delay the others.
 async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
+  if (isStopping) return;
   await enqueueOrRun(job, payload).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'sweeping a row failed; the next sweep will retry'),
   );
@@ -154,6 +160,10 @@ async function enqueueOrRun<P>(job: Job<P>, payload: P): Promise<void> {
 
 function logged<A extends unknown[]>(task: (...args: A) => Promise<unknown>): (...args: A) => Promise<void> {
   return async (...args) => {
-    await task(...args).catch((error: unknown) => logger.error({ error }, 'a scheduled task failed'));
+    if (isStopping) return;
+    await task(...args).catch((error: unknown) => {
+      if (isStopping) logger.info('a scheduled task was cut off by the end of the process');
+      else logger.error({ error }, 'a scheduled task failed');
+    });
   };
 }

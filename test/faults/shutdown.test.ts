@@ -11,6 +11,7 @@ import type { Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
 import { freePort } from '../support/free-port.js';
+import { connectionsAt, holding } from '../support/other-connection.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -115,4 +116,13 @@ test.serial('a process whose log is on a full disk works, and ends when stopped'
     t.is((await caller.get('//healthz')).status, 200);
   api.kill();
   t.deepEqual(await ended, [0, null]);
+});
+
+test.serial('a worker stopped during a sweep logs no error', async (t) => {
+  const worker = await startWorkerProcess({ SWEEP_SECONDS: '1' }, 'payments');
+  const letGo = await holding('LOCK TABLES payment_follow_ups WRITE');
+  await until(async () => (await connectionsAt('%FROM payment_follow_ups%')).length > 0);
+  t.is(await worker.stop(), 0);
+  await letGo();
+  t.notRegex(worker.output(), /"level":"(error|fatal)"/);
 });
