@@ -5,6 +5,7 @@ import { config } from '../../config/index.js';
 import { currentSpan, inContext } from '../lib/process/context.js';
 import { defaultLanguage } from '../lib/values/language.js';
 import { logger } from '../lib/watch/logger.js';
+import { throttled } from '../lib/watch/log-throttle.js';
 import { queueTelemetry } from '../lib/queue/telemetry.js';
 import type { Envelope } from '../lib/queue/queue.js';
 import { queuePrefix, type QueueName } from '../lib/queue/names.js';
@@ -90,7 +91,12 @@ export function consume(queue: QueueName): RunningWorker {
       runRetryDelay: retryEveryMs,
     },
   );
-  worker.on('error', (error) => logger.warn({ error, queue }, 'a worker connection failed'));
+  // A command that fails is tried again ten times a second.
+  worker.on('error', (error) =>
+    throttled(`${error.name} of ${queue}`, (count) =>
+      logger.warn({ error, queue, count }, 'a worker connection failed'),
+    ),
+  );
   worker.on('failed', (queued, error) => void abandonLost(queued, error));
   return {
     queue,

@@ -12,6 +12,7 @@ import {
   mockCallback,
   type MadePayment,
 } from '../support/factories.js';
+import { FaultyProxy } from '../support/faulty-proxy.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
@@ -182,4 +183,28 @@ test.serial('API and worker start without Redis', async (t) => {
   await redis.start();
   await queueWorks(t);
   for (const payment of payments) await isPaidOnce(t, payment);
+});
+
+test.serial('a Redis that has become a replica is left for its successor', async (t) => {
+  await killProcesses();
+  const [proxy, successor] = await Promise.all([FaultyProxy.start(redis.port), startOwnRedis()]);
+  t.teardown(async () => {
+    proxy.close();
+    await killProcesses();
+    await successor.remove();
+  });
+  const behind = { ...env(), REDIS_URL: `redis://127.0.0.1:${proxy.port}/0` };
+  const [one, other] = await Promise.all([startApi(behind), startApi(behind)]);
+  worker = await startWorkerProcess(behind);
+  callers = [callers[0].at(one.url), callers[1].at(other.url)];
+  await queueWorks(t);
+  await redis.run('REPLICAOF', '127.0.0.1', successor.port);
+  const payments = await worksWithoutRedis(t);
+  const complaints = worker.output().match(/a worker connection failed/g) ?? [];
+  t.true(complaints.length <= 16, `${complaints.length} lines, two for each queue`);
+  // Its connections stay.
+  proxy.leadTo(successor.port);
+  await queueWorks(t);
+  for (const payment of payments) await isPaidOnce(t, payment);
+  await until(async () => (await callers[0].post('/notifications/ws-ticket')).status === 200);
 });

@@ -49,6 +49,8 @@ export function openConnection(purpose: string, options: RedisOptions): Redis {
     keepAlive: 5000,
     autoResendUnfulfilledCommands: false,
     socketTimeout: silenceMs,
+    // A server that has become a replica keeps its connections, while its name leads to its successor.
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     ...options,
   });
   if (sentinels) reopen(connection);
