@@ -13,6 +13,7 @@ path=$folder/$(date -u +%Y-%m-%dT%H-%M-%S.%3NZ)
 unfinished=$path.unfinished
 . deploy/backup-settings.sh
 
+dump=$(either mariadb-dump mysqldump)
 previous=$(ls -d "$folder"/2*Z 2>/dev/null | tail -1 || true)
 mkdir -p "$unfinished/files"
 
@@ -27,7 +28,7 @@ copy_files() {
 
 # Files before and after the database: every row of the dump has its file.
 copy_files
-"$(command -v mariadb-dump || command -v mysqldump)" --defaults-extra-file="$account" --single-transaction --quick \
+"$dump" --defaults-extra-file="$account" --single-transaction --quick \
   --skip-lock-tables --hex-blob --no-tablespaces --default-character-set=utf8mb4 ${DUMP_OPTIONS:-} "$database" |
   gzip > "$unfinished/database.sql.gz"
 copy_files

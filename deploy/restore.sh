@@ -7,7 +7,7 @@ umask 077
 path=$(realpath "${1:?the backup}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . deploy/backup-settings.sh
-client=("$(command -v mariadb || command -v mysql)" --defaults-extra-file="$account" --default-character-set=utf8mb4)
+client=("$(either mariadb mysql)" --defaults-extra-file="$account" --default-character-set=utf8mb4)
 
 (cd "$path" && sha256sum --quiet --check SHA256)
 "${client[@]}" -e "CREATE DATABASE IF NOT EXISTS \`$database\`"

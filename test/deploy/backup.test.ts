@@ -8,6 +8,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +21,7 @@ import type { MonthSum } from '../../src/models/figures/consistency.js';
 import { Client } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
 import { makeMethod, makePayment, makeUser, mockCallback } from '../support/factories.js';
+import { programPath } from '../support/faults.js';
 import { png } from '../support/files.js';
 import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
@@ -123,6 +125,21 @@ test.serial('a backup that fails leaves nothing, and keeping none is refused', a
     message: /Access denied/,
   });
   await t.throwsAsync(run('backup.sh', [backups, '0'], env.fresh), { message: /a number from 1, not "0"/ });
+  t.deepEqual(readdirSync(backups), []);
+});
+
+test.serial('a client of the database that is not installed is named', async (t) => {
+  const programs = mkdtempSync(join(folder, 'programs-'));
+  for (const program of ['cat', 'date', 'dirname', 'mktemp', 'realpath', 'rm'])
+    symlinkSync(programPath(program), join(programs, program));
+  symlinkSync(process.execPath, join(programs, 'node'));
+  const backups = join(folder, 'without');
+  mkdirSync(backups);
+  const settings = { ...env.fresh, PATH: programs };
+  await t.throwsAsync(run('backup.sh', [backups], settings), {
+    message: /neither mariadb-dump nor mysqldump/,
+  });
+  await t.throwsAsync(run('restore.sh', [backups], settings), { message: /neither mariadb nor mysql / });
   t.deepEqual(readdirSync(backups), []);
 });
 
