@@ -5,6 +5,7 @@ import { Client, type Answer } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
 let database: OwnDatabase;
@@ -86,6 +87,18 @@ test.serial('a stopped database is answered 503 within the deadline', async (t) 
   await database.start();
   await Promise.all(payments.map(notifyUntilAcknowledged));
   for (const payment of payments) await isPaidOnce(t, payment);
+});
+
+test.serial('what fails again and again while the database is stopped is logged once a minute', async (t) => {
+  const { socket } = await openSocket(admin.url, await ticketOf(admin));
+  t.teardown(() => socket.close());
+  const lines = () => api.output().match(/checking the sessions of open connections failed/g)?.length ?? 0;
+  await database.stop();
+  // The check fails twice a second.
+  for (const begun = Date.now(); Date.now() - begun < 4000;) t.is((await admin.get('/orders')).status, 503);
+  await database.start();
+  await until(async () => (await admin.get('//readyz')).status === 200);
+  t.is(lines(), 1);
 });
 
 test.serial('a frozen database is answered 503 within the deadline', async (t) => {

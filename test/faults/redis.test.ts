@@ -18,6 +18,7 @@ import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
 let redis: OwnRedis;
+let api: TestProcess;
 let worker: TestProcess;
 let callers: [Client, Client];
 let methodId: number;
@@ -32,7 +33,7 @@ test.before(async () => {
     startApi(env()),
     startWorkerProcess(env()),
   ]);
-  worker = consumer;
+  [api, worker] = [one, consumer];
   await watchStates();
   const admin = await new Client(one.url).signIn();
   callers = [admin, admin.at(other.url)];
@@ -107,9 +108,12 @@ async function queueWorks(t: ExecutionContext): Promise<void> {
 }
 
 test.serial('callbacks are applied inline while Redis is frozen', async (t) => {
+  // Connects all of them.
+  await callers[0].get('/queues');
   redis.freeze();
   // Each command is waited for, so one round takes its time.
   const payments = await worksWithoutRedis(t, 1);
+  t.true((api.output().match(/a queue connection failed/g) ?? []).length <= 1, 'logged once a minute');
   redis.thaw();
   await queueWorks(t);
   for (const payment of payments) await isPaidOnce(t, payment);

@@ -3,6 +3,7 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import { logger } from '../../lib/watch/logger.js';
+import { throttled } from '../../lib/watch/log-throttle.js';
 import { gauge } from '../../lib/watch/metrics.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { identityOf, type Identity } from '../../models/access/identity.js';
@@ -87,7 +88,9 @@ async function closeEnded(): Promise<void> {
   try {
     await closeChanged();
   } catch (error) {
-    logger.warn({ error }, 'checking the sessions of open connections failed');
+    throttled('sessions of open connections', (count) =>
+      logger.warn({ error, count }, 'checking the sessions of open connections failed'),
+    );
   }
 }
 

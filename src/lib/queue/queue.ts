@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { config } from '../../../config/index.js';
 import { currentTraceId } from '../process/context.js';
 import { logger } from '../watch/logger.js';
+import { throttled } from '../watch/log-throttle.js';
 import { queueNames, queuePrefix, type QueueName } from './names.js';
 import { queueTelemetry } from './telemetry.js';
 import { listen, publish, untilListening } from '../redis/pubsub.js';
@@ -119,7 +120,10 @@ function queueFor(name: QueueName): Queue {
   producer ??= openConnection('queues', failingFast());
   const telemetry = queueTelemetry();
   const queue = new Queue(name, { prefix: queuePrefix(name), connection: producer, telemetry });
-  queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));
+  // Every queue reports every try of the one connection.
+  queue.on('error', (error) =>
+    throttled('queues', (count) => logger.warn({ error, count }, 'a queue connection failed')),
+  );
   // A connection that is not ready in time is replaced for the next job.
   queue.waitUntilReady().catch(() => {
     queues.delete(name);
