@@ -123,6 +123,17 @@ test.serial('a cancelled import stops', async (t) => {
   t.like((await admin.get(`/imports/${id}`)).data, { status: 2, order_count: made });
 });
 
+test.serial('the stream of an import that was deleted ends', async (t) => {
+  const id = await start(admin, sheet(good()));
+  const stream = await openStream(admin, `/imports/${id}/progress`);
+  await stream.event('import');
+  let isEnded = false;
+  void stream.ended.then(() => (isEnded = true));
+  t.is((await admin.post(`/imports/${id}/cancel`)).status, 200);
+  t.is((await admin.delete(`/imports/${id}`)).status, 200);
+  t.true(await until(() => isEnded));
+});
+
 test.serial('a waiting import can be cancelled', async (t) => {
   const id = await start(admin, sheet(good()));
   t.deepEqual([(await admin.delete(`/imports/${id}`)).errorCode], ['import_running']);

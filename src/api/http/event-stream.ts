@@ -1,8 +1,10 @@
 // Server-sent events (WHATWG HTML, 9.2): unnamed events, one data line each with {type, data, timestamp}.
 import type { Context } from 'koa';
 import { now } from '../../lib/values/clock.js';
+import { AppError } from '../../lib/errors/app-error.js';
 import { toJson } from '../../lib/values/json.js';
 import { logger } from '../../lib/watch/logger.js';
+import { throttled } from '../../lib/watch/log-throttle.js';
 import { withZone } from '../../lib/values/time.js';
 import { currentZone } from '../../lib/process/context.js';
 import type { Identity } from '../../models/access/identity.js';
@@ -71,7 +73,12 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
       send(source.type, value);
       if (source.isLast?.(value)) end();
     } catch (error) {
-      logger.warn({ error, stream: source.type }, 'the source of an event stream failed');
+      // Removed meanwhile.
+      if (error instanceof AppError && error.status === 404) end();
+      else
+        throttled(`streams of ${source.type}`, (count) =>
+          logger.warn({ error, stream: source.type, count }, 'the source of an event stream failed'),
+        );
     }
   };
   send('connected', null);
