@@ -27,8 +27,13 @@ const WATCH = '--watch';
  */
 export async function prepare({ durable }) {
   await prepareMachine();
-  const [env] = await Promise.all([provide({ persistent: false, durable }), step(ensureBuild)]);
+  const [env] = await Promise.all([provide({ persistent: false, durable }), build()]);
   return { env, home: env.THROW_AWAY_HOME ?? '' };
+}
+
+async function build() {
+  await step(ensureBuild);
+  await writeDocument(); // tests hold answers against it
 }
 
 /** Installs what is missing on a bare machine: packages of npm, and servers unless they are configured. */
@@ -70,7 +75,6 @@ export async function testSettings() {
  */
 export async function prepareTests() {
   const { env, home } = await prepare({ durable: false });
-  await writeDocument(); // answers are held against it
   const temporary = path.join(home, 'tmp');
   mkdirSync(temporary);
   const defaults = { BCRYPT_COST: '4', LOG_LEVEL: 'error', STORAGE_ROOT: path.join(home, 'storage') };
