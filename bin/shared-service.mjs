@@ -1,5 +1,5 @@
-// The service that test files share: two processes of the API and a worker over one database. It starts when the first
-// file asks for it, over a socket in the directory of the run.
+// The service that test files share: an API and a worker. It starts when the first file asks for it, over a socket in the
+// directory of the run.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -36,14 +36,11 @@ export function offerService(settings) {
     await stop(children);
     const { settingsOf } = await import(built('test/support/settings.js'));
     const { freePort } = await import(built('test/support/free-port.js'));
-    const ports = [await freePort(home), await freePort(home)];
+    const PORT = String(await freePort(home));
     const env = { ...settings, ...settingsOf(name, settings) };
-    children = [
-      ...ports.map((port) => startProcess('api', { ...env, PORT: String(port) })),
-      startProcess('worker', env),
-    ];
+    children = [startProcess('api', { ...env, PORT }), startProcess('worker', env)];
     await Promise.all(children.map(untilReady));
-    return JSON.stringify({ urls: ports.map((port) => `http://127.0.0.1:${port}`) });
+    return JSON.stringify({ url: `http://127.0.0.1:${PORT}` });
   }
 
   const server = createServer((socket) => {

@@ -6,6 +6,7 @@ import { permissionOf, type Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/routes.js';
 import { select } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 
@@ -28,8 +29,10 @@ test.before(async () => {
   roleId = (await makeRole(admin)).id;
   const account = await makeAdmin(admin, [roleId]);
   const own = await service.anonymous.signIn(account.username, account.password);
-  caller = [own, own.at(service.otherUrl)];
+  caller = [own, own.at((await startApi()).url)];
 });
+
+test.after.always(killProcesses);
 
 const name = ({ method, path }: Route): string => `${method} ${path}`;
 

@@ -10,20 +10,25 @@ import {
   unique,
   type MadeAdmin,
 } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-const { admin, otherUrl } = service;
+const { admin } = service;
+let otherUrl: string;
 let superRole: number;
 /** Menu ids by slug. */
 const menus = new Map<string, number>();
 
 test.before(async () => {
+  otherUrl = (await startApi()).url;
   superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
   for (const { slug, id } of await select<{ slug: string; id: number }>('SELECT slug, id FROM menus'))
     menus.set(slug, id);
 });
+
+test.after.always(killProcesses);
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const beyondOwn = [403, 20003, 'grant_beyond_own'];

@@ -2,7 +2,10 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import { unique } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
+
+test.after.always(killProcesses);
 
 const entry = async (more: object) =>
   (await service.admin.post('/dictionaries', { name: 'n', ...more })).data;
@@ -61,7 +64,7 @@ test('a dictionary type with entries cannot be deleted', async (t) => {
 });
 
 test('a changed entry is served by every process on the next request', async (t) => {
-  const other = service.admin.at(service.otherUrl);
+  const other = service.admin.at((await startApi()).url);
   const code = unique('c');
   const type = await entry({ code });
   const values = async () =>

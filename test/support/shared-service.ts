@@ -9,7 +9,7 @@ import { makeAdmin } from './factories.js';
 
 const { THROW_AWAY_HOME = '', SHARED_SERVICE = '' } = process.env;
 const answer = await json(connect(join(THROW_AWAY_HOME, `${SHARED_SERVICE}.sock`)));
-const [url, otherUrl] = (answer as { urls: [string, string] }).urls;
+const { url } = answer as { url: string };
 const anonymous = new Client(url);
 
 // The first administrator is everybody's; each file has a super administrator of its own.
@@ -17,10 +17,9 @@ const first = await anonymous.signIn();
 const { data: roles } = await first.get('/roles?slug=super-admin');
 const account = await makeAdmin(first, [roles.list[0].id]);
 
-/** Two processes of the API, with the worker behind them. */
+/** An API with the worker behind it. */
 export const service = {
   url,
-  otherUrl,
   anonymous,
   admin: await anonymous.signIn(account.username, account.password),
   /** Who `admin` is. */

@@ -4,11 +4,18 @@ import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { changeBalances, mustAddUp } from '../support/balances.js';
 import { outcome } from '../support/callbacks.js';
+import type { Client } from '../support/client.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
 
 const { admin } = service;
+/** The same administrator on another process. */
+let other: Client;
+
+test.before(async () => {
+  other = admin.at((await startApi()).url);
+});
 
 test.after.always(killProcesses);
 
@@ -96,7 +103,6 @@ test('invalid amounts, types and ids are refused by field', async (t) => {
 
 test('one request_id takes effect once', async (t) => {
   const { id } = await makeUser(admin);
-  const other = admin.at(service.otherUrl);
   const request_id = unique('once');
   const body = { type: 'income', amount: '7.50', request_id };
   const answers = await Promise.all(
@@ -127,7 +133,7 @@ test('concurrent requests with one request_id reach one user only', async (t) =>
 });
 
 test('hundreds of concurrent changes over two processes add up exactly', async (t) => {
-  const callers = [admin, admin.at(service.otherUrl)];
+  const callers = [admin, other];
   const userIds = (await Promise.all(Array.from({ length: 5 }, () => makeUser(admin)))).map(({ id }) => id);
   const tally = await changeBalances(callers, userIds, 600);
   const counts = await Promise.all(userIds.map(mustAddUp));
@@ -221,7 +227,6 @@ test('amounts that a JSON number cannot carry are refused', async (t) => {
 });
 
 test('the total of logs is exact on another process right after a change', async (t) => {
-  const other = admin.at(service.otherUrl);
   const { id } = await makeUser(admin);
   const totals = () =>
     Promise.all(
