@@ -252,6 +252,8 @@ const others = [
 
 /** A call of every write. */
 async function prepared(): Promise<[name: string, write: Write][]> {
+  // No worker ends those of earlier calls, and an administrator may have ten under way.
+  await change('UPDATE exports SET status = 2, running_key = NULL WHERE status < 2');
   const calls: [string, Write][] = [];
   for (const [name, call] of Object.entries(writes)) calls.push([name, await call()]);
   return calls;
