@@ -126,3 +126,18 @@ test.serial('a worker stopped during a sweep logs no error', async (t) => {
   await letGo();
   t.notRegex(worker.output(), /"level":"(error|fatal)"/);
 });
+
+test.serial('a line that comes while the log is closed does not break the end of a process', async (t) => {
+  const script = `
+    import { pbkdf2 } from 'node:crypto';
+    import { endGracefully } from '${resolve(config.root, 'build/src/lib/process/lifecycle.js')}';
+    import { logger } from '${resolve(config.root, 'build/src/lib/watch/logger.js')}';
+    endGracefully([]);
+    // The log is closed by the one thread that this keeps busy.
+    pbkdf2('a', 'b', 800_000, 64, 'sha512', () => undefined);
+    process.kill(process.pid, 'SIGTERM');
+    setInterval(() => logger.error('late'), 20);`;
+  const env = { ...process.env, UV_THREADPOOL_SIZE: '1', LOG_LEVEL: 'error' };
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: 'ignore' });
+  t.deepEqual(await once(child, 'exit'), [0, null]);
+});

@@ -12,7 +12,9 @@ import { mask, maskText } from '../secrets/mask.js';
 const destination = cluster.isWorker
   ? undefined
   : pino.destination({ dest: 1, sync: false, minLength: 4096, maxLength: 16 * 1024 * 1024 });
-setInterval(() => destination?.flush(), 1000).unref();
+/** The last lines are on their way; a closed destination throws at later ones. */
+let isEnding = false;
+setInterval(() => isEnding || destination?.flush(), 1000).unref();
 // On a full disk lines wait, up to that length. flushSync, also called at exit, would block the process until there is room.
 const stopFlushing = (): void => {
   if (destination) destination.flushSync = () => undefined;
@@ -65,13 +67,14 @@ export const logger = pino(
     serializers: { error: describe },
   },
   // Without flushSync, which pino calls after a fatal line.
-  destination ? { write: (line) => destination.write(line) } : process.stdout,
+  destination ? { write: (line) => isEnding || destination.write(line) } : process.stdout,
 );
 
 /** Writes what is still buffered if the output is read; the last action of a process. */
 export async function flushLogs(): Promise<void> {
   if (!destination) return;
   stopFlushing();
+  isEnding = true;
   try {
     destination.end();
     await Promise.race([once(destination, 'close'), sleep(flushMs)]);
