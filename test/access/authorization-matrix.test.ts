@@ -110,23 +110,14 @@ test.serial('the right permission alone opens a route on the next request of eve
   }
 });
 
-// Positions of two permissions differ in some bit: half of the grants for that bit hold one without the other.
-test.serial('no other permission opens a route', async (t) => {
-  const slugs = [...permissionIds.keys()];
-  const refused = new Map(guarded.map((route) => [route, new Set<string>()]));
-  for (let bit = 1; bit < slugs.length; bit *= 2) {
-    for (const half of [0, bit]) {
-      const granted = slugs.filter((_, position) => (position & bit) === half);
-      await grant(granted);
-      const closed = guarded.filter((route) => !granted.includes(slugOf(route)));
-      for (const [index, route] of closed.entries()) {
-        const answer = await call(caller[index % 2] as Client, route);
-        t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
-        for (const slug of granted) refused.get(route)?.add(slug);
-      }
-    }
+test.serial('every other permission together does not open a route', async (t) => {
+  for (const [index, route] of guarded.entries()) {
+    const others = [...permissionIds.keys()].filter((slug) => slug !== slugOf(route));
+    t.is(others.length, permissionIds.size - 1, name(route));
+    await grant(others);
+    const answer = await call(caller[index % 2] as Client, route);
+    t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
   }
-  for (const [route, others] of refused) t.is(others.size, slugs.length - 1, name(route));
 });
 
 test.serial('a super administrator passes every route', async (t) => {

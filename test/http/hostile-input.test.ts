@@ -15,7 +15,7 @@ import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-const runsPerRoute = 5;
+const runsPerRoute = 10;
 const someAtOnce = pLimit(6);
 
 const service = serviceTest();
