@@ -47,14 +47,14 @@ export const lists: Fault[] = [
     from: `await read(behind, size, true)`,
     to: `await read(behind, size, false)`,
     breaks: 'pages near the end are those near the beginning',
-    test: 'test/trade/amount-pages.test.ts',
+    test: 'test/tables/long-lists.test.ts',
   },
   {
     file: page,
     from: `const size = Math.min(query.page_size, total - offset);`,
     to: `const size = query.page_size;`,
     breaks: 'the last page is too long',
-    test: 'test/trade/amount-pages.test.ts',
+    test: 'test/tables/long-lists.test.ts',
   },
   {
     file: page,

@@ -1,8 +1,8 @@
 // Indexes of the order and payment lists. Each ends with the id, so that it gives filtered keys in the order of a list; with
 // deleted_at in it, keys are counted and paged through without reading a row.
-import { passDone, type Migration, type RunSql } from './migration.js';
+import { keyMigration } from './migration.js';
 
-const alterations = [
+export const listIndexes = keyMigration('0007-list-indexes', [
   {
     table: 'orders',
     before: {
@@ -40,23 +40,4 @@ const alterations = [
       ix_payments_made: '(created_at, id)',
     },
   },
-];
-
-// One ALTER per table: a run that was interrupted between the tables finds the first one done.
-async function replaceKeys(run: RunSql, table: string, old: object, fresh: object): Promise<void> {
-  const changes = [
-    ...Object.keys(old).map((name) => `DROP KEY ${name}`),
-    ...Object.entries(fresh).map(([name, columns]) => `ADD KEY ${name} ${columns}`),
-  ];
-  await run(`ALTER TABLE ${table} ${changes.join(', ')}`).catch(passDone);
-}
-
-export const listIndexes: Migration = {
-  name: '0007-list-indexes',
-  async up(run) {
-    for (const { table, before, after } of alterations) await replaceKeys(run, table, before, after);
-  },
-  async down(run) {
-    for (const { table, before, after } of alterations) await replaceKeys(run, table, after, before);
-  },
-};
+]);

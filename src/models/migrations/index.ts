@@ -26,6 +26,7 @@ import { paymentAssignee } from './0025-payment-assignee.js';
 import { paymentFollowUps } from './0026-payment-follow-ups.js';
 import { refunds } from './0027-refunds.js';
 import { operationRecord } from './0028-operation-record.js';
+import { logIndexes } from './0029-log-indexes.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: Migration[] = [
   paymentFollowUps,
   refunds,
   operationRecord,
+  logIndexes,
 ];

@@ -17,3 +17,30 @@ const isDone = new Set([1060, 1061, 1091]);
 export function passDone(error: unknown): void {
   if (!isDone.has(errno(error) ?? 0)) throw error;
 }
+
+/** Indexes of a table by name, with their columns in parentheses: those that go, and those that take their place. */
+export interface KeyChange {
+  table: string;
+  before: Record<string, string>;
+  after: Record<string, string>;
+}
+
+/** A migration that replaces indexes, in one ALTER per table: a run that was interrupted between tables finds the first one done. */
+export function keyMigration(name: string, changes: readonly KeyChange[]): Migration {
+  const replace = async (run: RunSql, table: string, old: object, fresh: object): Promise<void> => {
+    const clauses = [
+      ...Object.keys(old).map((key) => `DROP KEY ${key}`),
+      ...Object.entries(fresh).map(([key, columns]) => `ADD KEY ${key} ${columns}`),
+    ];
+    await run(`ALTER TABLE ${table} ${clauses.join(', ')}`).catch(passDone);
+  };
+  return {
+    name,
+    async up(run) {
+      for (const { table, before, after } of changes) await replace(run, table, before, after);
+    },
+    async down(run) {
+      for (const { table, before, after } of changes) await replace(run, table, after, before);
+    },
+  };
+}

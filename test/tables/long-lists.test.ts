@@ -1,0 +1,124 @@
+// Lists of many rows: deep pages of orders from both ends, logs by time and by record.
+import '../support/environment.js';
+import test, { type ExecutionContext } from 'ava';
+import { change, select } from '../../src/lib/database/db.js';
+import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
+import { makeOrder, makeUser } from '../support/factories.js';
+import { serviceTest } from '../support/service-test.js';
+import { rowsReadBy, statementsDuring } from '../support/statements.js';
+
+const rows = 40_000;
+const service = serviceTest({ withWorker: false });
+let userId: number;
+
+const digit =
+  '(SELECT 0 AS n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)';
+const numbers = `SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS n
+         FROM ${digit} a, ${digit} b, ${digit} c, ${digit} d, ${digit} e WHERE e.n < 4`;
+const months = [shiftPeriod(periodOf(new Date()), -1), periodOf(new Date())];
+
+// n from 0 to 39,999; many of equal amount, many small ones, a few of any size, in two months.
+test.before(async () => {
+  userId = (await makeUser(service.admin)).id;
+  await change(
+    `INSERT INTO orders (period, order_no, user_id, amount, status, created_at, updated_at)
+     SELECT month, CONCAT('ORD', month, LPAD(n, 26, '0')), ?, amount, IF(n % 3, 'pending', 'paid'), at, at FROM (
+       SELECT n, IF(n % 2, ?, ?) AS month, NOW(3) AS at,
+         CASE WHEN n % 50 = 0 THEN POW(10, n % 13) WHEN n % 7 = 0 THEN 9.99 WHEN n % 5 = 0 THEN n / 50000 ELSE n * 0.37 END AS amount
+       FROM (${numbers}) numbers) made`,
+    [userId, ...months],
+  );
+});
+
+// As many entries in each log, two of them on order 77: its change, and its creation under its number.
+test.before(async () => {
+  const shared = `month, LPAD(n, 26, '0'), 1, 'admin'`;
+  const month = 'IF(n % 2, ?, ?) AS month';
+  await change(
+    `INSERT INTO operation_logs (period, log_key, admin_id, username, module, action, title, method, path, ip, user_agent,
+       status, duration_ms, trace_id, created_at, record_key)
+     SELECT ${shared}, 'order', 'update', '', 'PUT', CONCAT('/api/admin/orders', IF(n = 78, '', CONCAT('/', n))), '', '',
+       200, 1, '', NOW(3) - INTERVAL n SECOND, NULLIF(n - 1, 76)
+     FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
+    months,
+  );
+  await change(
+    `INSERT INTO login_logs (period, log_key, admin_id, username, ip, user_agent, browser, os, device, status, outcome, created_at)
+     SELECT ${shared}, '', '', '', '', '', 1, '', NOW(3) - INTERVAL n SECOND
+     FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
+    months,
+  );
+  await change(
+    `INSERT INTO system_logs (period, log_key, level, module, message, trace_id, created_at)
+     SELECT month, LPAD(n, 26, '0'), 'info', 'api', '', '', NOW(3) - INTERVAL n SECOND
+     FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
+    months,
+  );
+});
+
+/** Ids of the list by hand, in one direction; equal amounts go by id the same way. */
+async function sorted(direction: 'asc' | 'desc', where = ''): Promise<number[]> {
+  const found = await select<{ id: number }>(
+    `SELECT id FROM orders WHERE deleted_at IS NULL ${where} ORDER BY amount ${direction}, id ${direction}`,
+  );
+  return found.map(({ id }) => id);
+}
+
+async function mustAgree(t: ExecutionContext, query: string, where = ''): Promise<void> {
+  for (const direction of ['asc', 'desc'] as const) {
+    const ids = await sorted(direction, where);
+    const size = 50;
+    const last = Math.ceil(ids.length / size);
+    const random = Array.from({ length: 6 }, () => 1 + Math.floor(Math.random() * last));
+    for (const page of [201, 202, Math.floor(last / 2), last - 201, last, ...random]) {
+      const path = `/orders?order_by=amount:${direction}&page_size=${size}&page=${page}${query}`;
+      const { data } = await service.admin.get(path);
+      t.is(data.total, ids.length, path);
+      const shown = data.list.map(({ id }: { id: number }) => id);
+      t.deepEqual(shown, ids.slice((page - 1) * size, page * size), path);
+    }
+  }
+}
+
+test.serial('every page sorted by amount equals its part of the whole list', async (t) => {
+  await mustAgree(t, '');
+  await mustAgree(t, '&status=pending', `AND status = 'pending'`);
+  const middle = 4000;
+  for (let made = 0; made < 3; made++) {
+    const order = await makeOrder(service.admin, middle + made);
+    if (made === 1) await service.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' });
+    if (made === 2) await service.admin.delete(`/orders/${order.order_no}`);
+    await mustAgree(t, '');
+    await mustAgree(t, '&status=pending', `AND status = 'pending'`);
+  }
+});
+
+/** Rows that a list of the API reads beside counting them. */
+async function rowsListedBy(path: string): Promise<number> {
+  const statements = await statementsDuring(() => service.admin.get(path));
+  return rowsReadBy(statements.filter((sql) => !sql.includes('COUNT(*)')));
+}
+
+test.serial('a page near the end is read from the end', async (t) => {
+  const read = await rowsListedBy(`/orders?order_by=amount:desc&page=${rows / 10 - 2}`);
+  t.true(read < 200, `${read} rows`);
+});
+
+test.serial('a page of logs by time reads its own entries only', async (t) => {
+  for (const path of ['/operation-logs', '/login-logs', '/system-logs']) {
+    for (const direction of ['asc', 'desc']) {
+      const read = await rowsListedBy(`${path}?order_by=created_at:${direction}`);
+      t.true(read < 200, `${path} ${direction}: ${read} rows`);
+    }
+  }
+});
+
+test.serial('what was done to a record is found without reading the log', async (t) => {
+  const record = '/operation-logs?record=/api/admin/orders/77';
+  const { data } = await service.admin.get(record);
+  t.is(data.total, 2);
+  const statements = await statementsDuring(() => service.admin.get(record));
+  t.true(statements.length >= 2);
+  const read = await rowsReadBy(statements);
+  t.true(read < 200, `${read} rows`);
+});
