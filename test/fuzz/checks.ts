@@ -63,6 +63,7 @@ function shapeProblem(
   const isFile = declared === 'application/octet-stream' || !operation;
   if (isFile && !type.startsWith('application/json') && (status === 200 || status === 206)) return undefined;
   if (!operation && text.startsWith('{"openapi"')) return undefined;
+  if (!operation && status === 302 && headers.location === '/console/') return undefined;
   if (!type.startsWith('application/json'))
     return `${status} is ${type || 'of no type'}: ${text.slice(0, 100)}`;
   try {

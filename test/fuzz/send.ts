@@ -1,5 +1,6 @@
 // Sends a request as it is, odd ones included, and takes whatever comes back.
 import { Agent, request as begin, type IncomingMessage } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FuzzRequest } from './requests.js';
 
 export interface FuzzAnswer {
@@ -44,7 +45,7 @@ export function send(url: string, request: FuzzRequest): Promise<FuzzAnswer> {
         done(response, Buffer.concat(chunks), true);
         sent.destroy();
       });
-      response.on('end', () => done(response, Buffer.concat(chunks), isStream));
+      response.on('end', () => done(response, plain(response, Buffer.concat(chunks)), isStream));
       response.on('error', reject);
     });
     sent.on('error', (error) => {
@@ -53,6 +54,12 @@ export function send(url: string, request: FuzzRequest): Promise<FuzzAnswer> {
     });
     sent.end(body);
   });
+}
+
+// An answer without a body still says how one would be encoded.
+function plain({ headers }: IncomingMessage, body: Buffer): Buffer {
+  const decode = { br: brotliDecompressSync, gzip: gunzipSync }[headers['content-encoding'] ?? ''];
+  return decode && body.length > 0 ? decode(body) : body;
 }
 
 /** What no HTTP client would send. */

@@ -80,7 +80,7 @@ export class World {
   /** Makes the actors. @param first the first administrator, whom requests may change as everybody else */
   static async make(first: Client): Promise<World> {
     // Odd numbers in requests are small: those administrators, roles and sessions are nobody's who is needed.
-    for (let made = 0; made < 5; made++) {
+    for (let made = 0; made < 20; made++) {
       const [{ username, password }] = await Promise.all([makeAdmin(first), makeRole(first)]);
       await first.with({ Authorization: '' }).signIn(username, password);
     }

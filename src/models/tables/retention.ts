@@ -1,11 +1,14 @@
 // Deletion of old rows: whole months of partitioned tables at once, other rows in batches.
 import { now } from '../../lib/values/clock.js';
 import { bulk, select, type SqlValue } from '../../lib/database/db.js';
+import { errno } from '../../lib/database/errors.js';
 import { logger } from '../../lib/watch/logger.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { alterPartitions, type PartitionedTable } from './partitions.js';
 
 const batchSize = 5000;
+/** Error numbers of a partition that is not there. */
+const isGone = new Set([1507, 1735]);
 
 /**
  * Deletes rows created more than that many days ago.
@@ -57,15 +60,17 @@ async function dropMonth(
   before: Date,
   isDone: string,
 ): Promise<number> {
-  const [rows] = await bulk.select<{ total: number; old: string | null }>(
-    `SELECT COUNT(*) AS total, SUM(${isDone} AND created_at < ?) AS old FROM ${table} PARTITION (${name})`,
-    [before],
-  );
-  if (!rows || Number(rows.old ?? 0) < rows.total) return 0;
   try {
+    const [rows] = await bulk.select<{ total: number; old: string | null }>(
+      `SELECT COUNT(*) AS total, SUM(${isDone} AND created_at < ?) AS old FROM ${table} PARTITION (${name})`,
+      [before],
+    );
+    if (!rows || Number(rows.old ?? 0) < rows.total) return 0;
     await alterPartitions(table, `DROP PARTITION ${name}`);
     return rows.total;
   } catch (error) {
+    // Somebody else has dropped it meanwhile.
+    if (isGone.has(errno(error) ?? 0)) return 0;
     logger.warn({ error, table }, 'dropping an old month failed; its rows are deleted in batches');
     return 0;
   }
