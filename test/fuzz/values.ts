@@ -231,9 +231,13 @@ function oddNumber({ minimum = 0, maximum = 2 ** 31 }: Schema, r: Random): unkno
   ]);
 }
 
+/** Characters of an array that is far beyond every limit. */
+const maxArrayText = 5_000_000;
+
 function oddArray(items: Schema, { minItems = 0, maxItems = 100 }: Schema, r: Random): unknown {
   const size = Math.max(0, r.pick([minItems - 1, minItems, 1, maxItems, maxItems + 1, 5 * maxItems]));
   const item = r.chance(0.5) ? odd(items, r) : (items.enum?.[0] ?? (items.type === 'integer' ? 1 : {}));
   const isDistinct = items.type === 'integer' && r.chance(0.5);
-  return Array.from({ length: size }, (_, index) => (isDistinct ? 900_000_000 + index : item));
+  const length = Math.min(size, Math.ceil(maxArrayText / written(item).length));
+  return Array.from({ length }, (_, index) => (isDistinct ? 900_000_000 + index : item));
 }
