@@ -57,10 +57,13 @@ export async function abandonIfLast(queued: Queued, error: Error, token: string 
   }
 }
 
+/** Whether Redis has lost the data of a job and knows its id only: the sweep finds its row. */
+export const isHollow = ({ name }: { name?: string }): boolean => name === undefined;
+
 /** Abandons a job that the queue ended because its workers died again and again. */
 export async function abandonLost(queued: Queued | undefined, error: Error): Promise<void> {
   const isEnded = queued && (queued.finishedOn !== undefined || error instanceof UnrecoverableError);
-  if (!isEnded || abandoned.has(queued)) return;
+  if (!isEnded || abandoned.has(queued) || isHollow(queued)) return;
   try {
     await abandonWork(workIn(queued), error, queued.attemptsMade);
     logger.error({ error, job: queued.name, trace_id: queued.data.trace_id }, 'a job failed for good');

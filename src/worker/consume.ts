@@ -87,6 +87,9 @@ export function consume(queue: QueueName): RunningWorker {
       lockDuration: config.worker.jobLockMs,
       stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,
+      // Jobs say this themselves, but not one that Redis has lost but for its id: what stayed of it would keep out its successor.
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
       // BullMQ would pause for 15 s after a failed command.
       runRetryDelay: retryEveryMs,
     },

@@ -8,7 +8,7 @@ import { withTimeout } from '../lib/process/with-timeout.js';
 import { validate } from '../lib/input/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
-import { abandonIfLast, workIn } from './abandonment.js';
+import { abandonIfLast, isHollow, workIn } from './abandonment.js';
 import { currentSpan, currentTraceId } from '../lib/process/context.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
 import { failSpan } from '../lib/watch/tracing.js';
@@ -24,7 +24,7 @@ export async function runOnce(
   token: string | undefined,
   stopping: AbortSignal,
 ): Promise<unknown> {
-  if (queued.name === canaryName) return null;
+  if (queued.name === canaryName || isHollow(queued)) return null;
   const report = describeRun(queued);
   try {
     const result = await run(queued, stopping);

@@ -81,6 +81,20 @@ test.serial('a callback not settled in time is answered processing', async (t) =
   t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
 });
 
+test.serial('a callback whose job Redis has lost but for its id is settled by the sweep', async (t) => {
+  const payments = [await makePayment(service.admin, methodId), await makePayment(service.admin, methodId)];
+  for (const payment of payments) t.is(await notify(payment), 'processing');
+  const queue = `${queuePrefix('payments')}:payments`;
+  const keys = (await redis.lrange(`${queue}:wait`, 0, -1)).map((id) => `${queue}:${id}`);
+  t.is(keys.length, payments.length);
+  await redis.del(...keys);
+  await redis.hset(keys[0] as string, 'defa', 'job stalled more than allowable limit');
+  const worker = await startWorkerProcess({}, 'payments');
+  for (const payment of payments) await until(() => isPaid(payment));
+  t.is(await worker.stop(), 0);
+  t.notRegex(worker.output(), /"level":"error"/);
+});
+
 test.serial('the settlement of a killed worker is completed by another within 20 s', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   const first = await startWorkerProcess(noSweeper, 'payments');
