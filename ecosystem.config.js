@@ -19,8 +19,9 @@ const FIRST_METRICS_PORT = Number(settings.METRICS_PORT || 9300);
 
 // Both processes end by themselves within 10 s of SIGTERM; PM2 must not be quicker.
 const KILL_TIMEOUT_MS = 12_000;
-// A start may wait for a long migration; an instance is stopped only when its successor listens.
-const LISTEN_TIMEOUT_MS = 600_000;
+// A start may wait for a long migration. An instance is stopped when its successor is ready, or after this time all the same:
+// until then settings that keep the successor from it can be mended.
+const LISTEN_TIMEOUT_MS = 3_600_000;
 
 // PM2 keeps the folder of the first start. Releases lie side by side in releases/, and the link current, beside it, leads to
 // the one that runs: so that a reload takes the new one, it is the link that PM2 is told.

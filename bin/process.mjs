@@ -24,20 +24,29 @@ export function findProgram(...names) {
 /**
  * Runs a program to its end and returns its output; a non-zero exit code is a Failure that shows it.
  * It has a separate process group: Ctrl-C reaches it only from here, as `stopSignal`, and as SIGKILL if it
- * then takes too long and `mayBeKilled`.
+ * then takes too long and `mayBeKilled`. After `timeoutMs` it gets that signal, too.
  *
  * @param {string} program
  * @param {string[]} args
- * @param {{ name?: string, env?: NodeJS.ProcessEnv, cwd?: string, stopSignal?: NodeJS.Signals, mayBeKilled?: boolean }} [options]
+ * @param {{ name?: string, env?: NodeJS.ProcessEnv, cwd?: string, stopSignal?: NodeJS.Signals, mayBeKilled?: boolean, timeoutMs?: number }} [options]
  */
 export async function run(program, args, options = {}) {
-  const { name = path.basename(program), env, cwd, stopSignal = 'SIGTERM', mayBeKilled = true } = options;
+  const {
+    name = path.basename(program),
+    env,
+    cwd,
+    stopSignal = 'SIGTERM',
+    mayBeKilled = true,
+    timeoutMs,
+  } = options;
   refuseWhenEnding();
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeoutMs,
+    killSignal: stopSignal,
   });
   /** @type {Buffer[]} */
   const output = [];

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 
 import { atEnd, command } from './lifetime.mjs';
 import { tryLock } from './lock.mjs';
-import { findProgram, folderOf, lastLines, run } from './process.mjs';
+import { findProgram, folderOf, lastLines, processesStartedWith, run, stopProcess } from './process.mjs';
 import { checkSettingsOf } from './settings.mjs';
 import { complain, Failure, note, root, step } from './step.mjs';
 
@@ -82,7 +82,12 @@ function keep(names) {
 /** Builds the commit, unless that was done before. @returns its name */
 async function deploy() {
   const git = (/** @type {string[]} */ ...args) => run('git', ['-C', root, ...args]);
-  const commit = (await git('rev-parse', '--verify', `${values.ref}^{commit}`)).trim().slice(0, 12);
+  const commit = await git('rev-parse', '--verify', '--quiet', `${values.ref}^{commit}`).then(
+    (hash) => hash.slice(0, 12),
+    () => {
+      throw new Failure(`there is no commit ${values.ref} in ${root}; git fetch brings new ones`);
+    },
+  );
   const { version } = JSON.parse(await git('show', `${commit}:package.json`));
   const name = `${version}-${commit}`;
   if (existsSync(folderNamed(name))) return name;
@@ -169,7 +174,10 @@ async function runInPm2(apps) {
   const former = (await listStarted()).filter((one) => one.pm2_env.pm_cwd === apps[0]?.cwd && !isWanted(one));
   for (const name of new Set(former.map((one) => one.name))) await run(pm2, ['delete', name]);
   const ecosystem = path.join(link, 'ecosystem.config.js');
-  await run(pm2, ['startOrReload', ecosystem], { name: 'pm2 startOrReload', cwd: link, mayBeKilled: false });
+  // It waits for each instance to be ready. One that never is must not hold up going back: PM2 ends its predecessor in time.
+  const timeoutMs = READY_TIMEOUT_MS * Math.ceil(apps.reduce((sum, { instances }) => sum + instances, 0) / 4);
+  const options = { name: 'pm2 startOrReload', cwd: link, mayBeKilled: false, timeoutMs };
+  await run(pm2, ['startOrReload', ecosystem], options);
   const isOld = (/** @type {number} */ pid) => pid > 0 && folderOf(pid) !== realpathSync(link);
   for (const deadline = Date.now() + READY_TIMEOUT_MS; ; await sleep(1000)) {
     const started = (await listStarted()).filter(isWanted);
@@ -178,13 +186,22 @@ async function runInPm2(apps) {
     const uneven = apps.filter(
       (app) => app.instances !== started.filter((one) => one.name === app.name).length,
     );
-    if (late.length + uneven.length === 0) return started.length;
+    if (late.length + uneven.length === 0) {
+      await stopLost(started.map(({ pid }) => pid));
+      return started.length;
+    }
     const names = [...new Set([...late, ...uneven].map(({ name }) => name))];
     if (Date.now() > deadline) throw new Failure(`not running in ${link}: ${names.join(', ')}; see pm2 logs`);
     for (const { name, pid } of late) if (isOld(pid)) await run(pm2, ['reload', name]).catch(() => '');
     for (const { name, instances } of uneven)
       await run(pm2, ['scale', name, String(instances)]).catch(() => '');
   }
+}
+
+/** PM2 loses sight of an instance that it restarts while it is starting; that one would serve on. @param {number[]} known */
+async function stopLost(known) {
+  const started = processesStartedWith(path.join(link, 'build/src/'));
+  await Promise.all(started.filter((pid) => !known.includes(pid)).map((pid) => stopProcess(pid)));
 }
 
 /** @returns {Promise<Started[]>} */

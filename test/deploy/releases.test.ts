@@ -1,11 +1,14 @@
 // The release command with real PM2 over releases that are built already: which of them it goes back to and keeps, and that PM2
 // runs what the settings name.
 import '../support/environment.js';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { ReleaseStage } from '../support/release-stage.js';
+import { until } from '../support/until.js';
 
 let stage: ReleaseStage;
 
@@ -59,4 +62,52 @@ test.serial('PM2 runs what the settings name, and a rollback goes to what was re
   const refused = await stage.release('rollback');
   t.is(refused.code, 1);
   t.regex(refused.output, /there is no release before this one/);
+});
+
+test.serial('a release whose API is never ready is taken back while the one before serves on', async (t) => {
+  const before = stage.current();
+  stage.edit('bin/release.mjs', (text) =>
+    text.replace('READY_TIMEOUT_MS = 120_000', 'READY_TIMEOUT_MS = 20_000'),
+  );
+  await stage.commit('never ready');
+  const name = await stage.plant();
+  stage.editRelease(
+    name,
+    'build/src/api/main.js',
+    (text) => `if (process.env.pm_id) process.exit(1);\n${text}`,
+  );
+  let isDone = false;
+  const failures: string[] = [];
+  const asking = (async () => {
+    while (!isDone) {
+      const answer = await fetch(`http://127.0.0.1:${stage.port}/healthz`).catch((error: unknown) => error);
+      if (!(answer instanceof Response && answer.ok)) failures.push(String(answer));
+      await sleep(100);
+    }
+  })();
+  const { code, output } = await stage.release();
+  isDone = true;
+  await asking;
+  t.is(code, 1, output);
+  t.true(output.includes(`${name} was not released; ${before} runs as before`), output);
+  t.deepEqual(failures, []);
+  t.is(stage.current(), before);
+  t.deepEqual(await stage.inUse(), Array(3).fill(before));
+});
+
+test.serial('a commit that is not there is named', async (t) => {
+  const { code, output } = await stage.release('--ref', 'v9.9.9');
+  t.is(code, 1);
+  t.regex(output, /there is no commit v9\.9\.9 in /);
+});
+
+test.serial('an instance that PM2 no longer knows ends with the next release', async (t) => {
+  const folder = join(stage.home, 'current');
+  const env = { pm_exec_path: join(folder, 'build/src/api/main.js') };
+  const lost = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { cwd: folder, env });
+  t.teardown(() => lost.kill('SIGKILL'));
+  const { code, output } = await stage.release('--ref', 'HEAD~1');
+  t.is(code, 0, output);
+  await until(() => lost.signalCode === 'SIGTERM');
+  t.pass();
 });

@@ -85,6 +85,12 @@ export class ReleaseStage {
     writeFileSync(file, change(readFileSync(file, 'utf8')));
   }
 
+  /** Changes a file of a release. */
+  editRelease(name: string, path: string, change: (text: string) => string): void {
+    const file = join(this.home, 'releases', name, path);
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+  }
+
   async commit(title: string): Promise<void> {
     await this.#git('add', '--all');
     const author = ['-c', 'user.name=Test', '-c', 'user.email=test@localhost'];
