@@ -17,17 +17,19 @@ dump=$(either mariadb-dump mysqldump)
 previous=$(ls -d "$folder"/2*Z 2>/dev/null | tail -1 || true)
 mkdir -p "$unfinished/files"
 
+# What the previous backup has is linked, not copied.
 copy_files() {
   if [ "$storage_driver" = s3 ]; then
-    "${aws[@]}" s3 sync --only-show-errors "$bucket" "$folder/s3"
+    "${aws[@]}" s3 sync --only-show-errors "$@" "$bucket" "$unfinished/files"
   else
-    # What the previous backup has is linked, not copied. 24: a file was deleted meanwhile.
+    # 24: a file was deleted meanwhile.
     rsync -a ${previous:+--link-dest="$previous/files"} "$storage/" "$unfinished/files/" || [ $? = 24 ]
   fi
 }
 
 # Files before and after the database: every row of the dump has its file.
-copy_files
+if [ "$storage_driver" = s3 ] && [ -n "$previous" ]; then cp -al "$previous/files" "$unfinished/"; fi
+copy_files --delete
 "$dump" --defaults-extra-file="$account" --single-transaction --quick \
   --skip-lock-tables --hex-blob --no-tablespaces --default-character-set=utf8mb4 ${DUMP_OPTIONS:-} "$database" |
   gzip > "$unfinished/database.sql.gz"

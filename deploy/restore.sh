@@ -15,7 +15,7 @@ tables=$("${client[@]}" -N -e "SELECT COUNT(*) FROM information_schema.tables WH
 if [ "$tables" != 0 ]; then echo "$database is not empty: drop it first" >&2; exit 1; fi
 
 if [ "$storage_driver" = s3 ]; then
-  "${aws[@]}" s3 sync --only-show-errors "$(dirname "$path")/s3" "$bucket"
+  "${aws[@]}" s3 sync --only-show-errors "$path/files" "$bucket"
 else
   mkdir -p "$storage"
   rsync -a "$path/files/" "$storage/"

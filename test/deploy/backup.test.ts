@@ -8,6 +8,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -126,6 +127,27 @@ test.serial('a backup that fails leaves nothing, and keeping none is refused', a
   });
   await t.throwsAsync(run('backup.sh', [backups, '0'], env.fresh), { message: /a number from 1, not "0"/ });
   t.deepEqual(readdirSync(backups), []);
+});
+
+test.serial('a backup of a bucket has what is in it and links what the one before has', async (t) => {
+  // Stands in for the AWS client: the bucket is a folder.
+  const programs = mkdtempSync(join(folder, 'aws-'));
+  const bucket = mkdtempSync(join(folder, 'bucket-'));
+  const script = `#!/bin/bash\nrsync -rt $(printf '%s\\n' "$@" | grep -x -e --delete) '${bucket}/' "\${@: -1}"\n`;
+  writeFileSync(join(programs, 'aws'), script, { mode: 0o755 });
+  const S3 = { S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' };
+  const settings = { ...env.fresh, STORAGE_DRIVER: 's3', ...S3, PATH: `${programs}:${process.env.PATH}` };
+  const backups = join(folder, 'of a bucket');
+  for (const key of ['kept', 'deleted']) writeFileSync(join(bucket, key), key);
+  const first = await run('backup.sh', [backups], settings);
+  rmSync(join(bucket, 'deleted'));
+  writeFileSync(join(bucket, 'new'), 'new');
+  const second = await run('backup.sh', [backups], settings);
+  t.deepEqual(readdirSync(backups), [basename(first), basename(second)]);
+  t.deepEqual(readdirSync(join(first, 'files')), ['deleted', 'kept']);
+  t.deepEqual(readdirSync(join(second, 'files')), ['kept', 'new']);
+  const [one, other] = [first, second].map((path) => statSync(join(path, 'files/kept')).ino);
+  t.is(one, other);
 });
 
 test.serial('a client of the database that is not installed is named', async (t) => {
