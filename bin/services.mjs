@@ -22,7 +22,12 @@ export function loadSettings() {
   const { TENANT_CODE } = process.env;
   for (const name of [...(TENANT_CODE ? [`.env.${TENANT_CODE}`] : []), '.env']) {
     const file = path.join(root, name);
-    if (existsSync(file)) process.loadEnvFile(file);
+    if (!existsSync(file)) continue;
+    try {
+      process.loadEnvFile(file);
+    } catch {
+      throw new Failure(`${file} cannot be read by this account`);
+    }
   }
 }
 

@@ -58,6 +58,10 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
   if (name.length > maxName) {
     throw new UnusableSettings([`"DB_NAME" with the tenant is over ${maxName} characters`]);
   }
+  // A parameter as ?ssl-mode=REQUIRED would have no effect.
+  if (name.includes('/') || url?.search) {
+    throw new UnusableSettings(['"DATABASE_URL" must end with the name of a database; TLS is "DB_TLS"']);
+  }
   return {
     host: (url?.hostname ?? env.DB_HOST).replace(/^\[|\]$/g, ''),
     port,

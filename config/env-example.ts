@@ -18,7 +18,7 @@ export function envExample(): string {
       ...keys.flatMap(([name, setting]) => [`# ${setting.flags?.description}`, line(name, setting)]),
     ];
   });
-  return `# Every setting of the service. Copy to .env and change what differs; what stays commented out has the shown default.\n\n${sections
+  return `# Every setting of the service. Copy to .env and change what differs; what stays commented out has the shown default.\n# A value with a # stands in quotes: from an unquoted # on the rest of a line is a comment.\n\n${sections
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
 }

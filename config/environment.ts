@@ -81,11 +81,20 @@ export function readEnvironment<T>(
   const { TENANT_CODE } = process.env;
   for (const name of [...(TENANT_CODE ? [`.env.${TENANT_CODE}`] : []), '.env']) {
     const file = resolve(projectRoot, name);
-    if (existsSync(file)) process.loadEnvFile(file);
+    if (existsSync(file)) load(file);
   }
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   const result = schema.validate(given, { abortEarly: false, stripUnknown: true });
   const problems = [...(result.error?.details ?? []).map(({ message }) => message), ...further(given)];
   if (result.error || problems.length > 0) throw new UnusableSettings(problems);
   return result.value;
+}
+
+// Node.js 20 says of a file that it may not read that it is not there.
+function load(file: string): void {
+  try {
+    process.loadEnvFile(file);
+  } catch {
+    throw new UnusableSettings([`${file} cannot be read by this account`]);
+  }
 }

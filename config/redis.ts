@@ -36,7 +36,8 @@ export const redisSchema = Joi.object<RedisEnvironment, true>({
   ),
   REDIS_SENTINELS: list(
     (word) => nodeOf(word) !== undefined,
-    '"{#word}", which is not of the form host:port',
+    // What stands there may be a URL with a password.
+    'an address that is not of the form host:port',
   ).description('host:port of each Sentinel, separated by commas; they say which server is the master'),
   REDIS_SENTINEL_NAME: Joi.string()
     .default('mymaster')
@@ -54,7 +55,9 @@ export function redisConfig(env: RedisEnvironment, tenant: string) {
   const sentinels = nodesOf(env.REDIS_SENTINELS);
   const db = url.pathname.slice(1) || '0';
   const problems = [
-    ...(/^\d{1,4}$/.test(db) ? [] : ['"REDIS_URL" must end with the number of a database, as in /0']),
+    ...(/^\d{1,4}$/.test(db) && !url.search
+      ? []
+      : ['"REDIS_URL" must end with the number of a database, as in /0']),
     ...(env.REDIS_TLS_CA && url.protocol !== 'rediss:'
       ? ['"REDIS_TLS_CA" needs "REDIS_URL" to begin with rediss://']
       : []),

@@ -1,7 +1,7 @@
 // The configuration: its example file, its defaults, and what it refuses. One test at a time: most start several processes.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
@@ -243,6 +243,10 @@ test.serial('an address that cannot be taken apart is refused without showing it
     ['REDIS_URL', 'redis://:tell-nobody%@cache/0'],
     ['DATABASE_URL', 'mysql://root:tell-nobody@db:99999/x'],
     ['DATABASE_URL', 'mysql://root:tell-nobody%ZZ@db/x'],
+    ['REDIS_URL', 'redis://:tell-nobody@cache/0?tls=true'],
+    ['DATABASE_URL', 'mysql://root:tell-nobody@db/x?ssl-mode=REQUIRED'],
+    ['DATABASE_URL', 'mysql://root:tell-nobody@db/x/'],
+    ['REDIS_SENTINELS', 'a:26379,redis://:tell-nobody@b:26379'],
     ['APP_URL', 'https://back-office.example:99999'],
   ] as const) {
     const { stderr = '', code } = await load({ [name]: value });
@@ -319,6 +323,16 @@ test.serial('the environment overrides the tenant file, which overrides the shar
     ['https://own.example', 4002, 'error'],
   );
   t.is((await configOf({ TENANT_CODE: 'test-other' })).app.port, 3000);
+});
+
+test.serial('a file of settings that cannot be read ends the process with its name', async (t) => {
+  const tenant = `test-${randomBytes(4).toString('hex')}`;
+  const file = resolve(projectRoot, `.env.${tenant}`);
+  t.teardown(() => rmdir(file));
+  // A folder, because root may read every file.
+  await mkdir(file);
+  const { problems, code } = await load({ TENANT_CODE: tenant });
+  t.deepEqual([problems, code], [[`${file} cannot be read by this account`], 78]);
 });
 
 test.serial('the configuration is frozen', async (t) => {
