@@ -192,6 +192,8 @@ test('only callbacks in the given range are redriven', async (t) => {
   for (const range of [
     ['--from', 'yesterday'],
     ['--to', '2026-03-01T08:00:00'],
+    ['--from', '2026-02-30T00:00:00Z'],
+    ['--from', '2026-03-02T00:00:00Z', '--to', '2026-03-01T00:00:00Z'],
   ])
     t.is((await runCli(['callbacks', 'redrive', ...range])).code, 2, range.join(' '));
   const range = ['--from', '2026-03-01T16:30:00+08:00', '--to', '2026-03-01T09:30:00Z'];

@@ -1,8 +1,10 @@
 // The command line of the operators, run as they run it: without the API, against the real servers.
 import '../support/environment.js';
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
@@ -179,22 +181,24 @@ test('one command unblocks an address', async (t) => {
   t.true((after?.version ?? 0) > (before?.version ?? 0));
 });
 
-test('the doctor reports a wrong key and a misspelt setting', async (t) => {
+test('the doctor reports a wrong key, a misspelt setting and a storage without the files', async (t) => {
   interface Report {
     well: boolean;
     findings: { check: string; level: string; says: string }[];
   }
+  t.is((await runCli(['--yes', 'storage', 'accept'])).code, 0);
   const { data, code } = await answerOf<Report>('doctor');
   t.deepEqual([data.well, code], [true, 0], JSON.stringify(data.findings));
   t.true(data.findings.some(({ check, level }) => check === 'key' && level === 'ok'));
   const wrong = await runCli(['--json', 'doctor'], {
     APP_KEY: 'some-other-key-that-is-long-enough',
     S3_REGIO: 'x',
+    STORAGE_ROOT: join(config.storage.root, 'elsewhere'),
   });
   t.is(wrong.code, 1);
   const { findings } = JSON.parse(wrong.output) as Report;
   const levelOf = (name: string) => findings.find(({ check }) => check === name)?.level;
-  t.deepEqual([levelOf('key'), levelOf('settings')], ['fault', 'warning']);
+  t.deepEqual(['key', 'settings', 'files'].map(levelOf), ['fault', 'warning', 'fault']);
 });
 
 test('an answer that nobody reads is no failure, one that cannot be written is one', async (t) => {

@@ -144,7 +144,7 @@ function titleOf(command: Command): string {
 }
 
 /** One sentence of what went wrong, with its causes. */
-function sentenceOf(error: unknown): string {
+export function sentenceOf(error: unknown): string {
   if (error instanceof AppError) return error.text('en-US');
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartRefused || error instanceof Misuse) return error.message;

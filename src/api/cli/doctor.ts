@@ -9,14 +9,16 @@ import { countJobs } from '../../lib/queue/queue.js';
 import { redis } from '../../lib/redis/redis.js';
 import { keyState } from '../../models/access/key-check.js';
 import { checkEquations } from '../../models/figures/consistency.js';
+import { storageState } from '../../models/files/storage-mark.js';
 import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { oldestDue } from '../../models/trade/payment-follow-up.js';
-import { does, assertRedis, table, type Outcome } from './command.js';
+import { does, assertRedis, sentenceOf, table, type Outcome } from './command.js';
 import { checkDatabaseDurability, checkReplication } from './database-checks.js';
 import { fault, ok, warning, type Finding } from './finding.js';
+import { storageTexts } from './upkeep.js';
 
 export function addDoctorCommand(program: Command): void {
   does(
@@ -43,6 +45,7 @@ const checks: Record<string, () => Promise<Finding> | Finding> = {
   'Redis durability': checkRedisDurability,
   clock: checkClock,
   storage: checkStorage,
+  files: checkFiles,
   partitions: checkPartitions,
   callbacks: checkCallbacks,
   channels: checkChannels,
@@ -55,7 +58,7 @@ async function examine(): Promise<Outcome> {
   for (const [check, look] of Object.entries(checks)) {
     const finding = await Promise.resolve()
       .then(look)
-      .catch((error: unknown) => fault((error as Error).message));
+      .catch((error: unknown) => fault(sentenceOf(error)));
     findings.push({ check, ...finding });
   }
   const isBad = findings.some(({ level }) => level === 'fault');
@@ -146,6 +149,11 @@ async function checkStorage(): Promise<Finding> {
   const says = `${driver}; ${(free / gibibyte).toFixed(1)} GiB free at ${root}`;
   if (free < gibibyte) return fault(says);
   return bavail / blocks < 0.1 ? warning(says) : ok(says);
+}
+
+async function checkFiles(): Promise<Finding> {
+  const state = await storageState();
+  return state === 'other' || state === 'missing' ? fault(storageTexts[state]) : ok(storageTexts[state]);
 }
 
 async function checkPartitions(): Promise<Finding> {

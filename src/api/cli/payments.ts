@@ -1,6 +1,7 @@
 // back-office payments …, callbacks …: payments that need attention, and callbacks that were not settled.
 import type { Command } from 'commander';
 import { now } from '../../lib/values/clock.js';
+import { readTime } from '../../lib/values/time.js';
 import { allChannels, openResults } from '../../lib/channels/index.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
 import { askNow } from '../../models/trade/channel-asking.js';
@@ -119,6 +120,7 @@ async function followPlaced(given: Given): Promise<Outcome> {
 
 async function redrive(given: Given): Promise<Outcome> {
   const [from, to] = [timeOf(given, 'from') ?? new Date(0), timeOf(given, 'to') ?? now()];
+  if (from > to) throw new Misuse('--from: a time before that of --to');
   const verdicts: Record<string, number> = {};
   let failed = 0;
   for await (const callback of unsettledCallbacks(to, from)) {
@@ -137,8 +139,7 @@ async function redrive(given: Given): Promise<Outcome> {
 function timeOf(given: Given, name: string): Date | undefined {
   const text = given.option(name);
   if (text === undefined) return undefined;
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime()) || !/[zZ]$|[+-]\d\d:\d\d$/.test(text))
-    throw new Misuse(`--${name}: a time with its zone, as 2026-11-01T00:00:00Z`);
+  const time = /[zZ]$|[+-]\d\d:\d\d$/.test(text) ? readTime(text) : undefined;
+  if (!time) throw new Misuse(`--${name}: a time with its zone, as 2026-11-01T00:00:00Z`);
   return time;
 }

@@ -115,7 +115,7 @@ async function acceptKey(): Promise<Outcome> {
   };
 }
 
-const storageTexts = {
+export const storageTexts = {
   right: 'the storage is the one of this database',
   other: 'the storage is the one of another database',
   missing: 'the storage does not hold the files of this database',
