@@ -92,7 +92,10 @@ async function deploy() {
   const name = `${version}-${commit}`;
   if (existsSync(folderNamed(name))) return name;
   const folder = folderNamed(`${name}.unfinished`);
-  rmSync(folder, { recursive: true, force: true });
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  remove();
+  // Above all when the disk is full: the database may be on it.
+  atEnd(remove);
   mkdirSync(folder);
   const npm = (/** @type {string[]} */ ...args) =>
     run('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, env: { NODE_ENV: 'development' } });

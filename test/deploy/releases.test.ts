@@ -101,12 +101,22 @@ test.serial('a commit that is not there is named', async (t) => {
   t.regex(output, /there is no commit v9\.9\.9 in /);
 });
 
+test.serial('a build that fails leaves nothing', async (t) => {
+  stage.edit('package-lock.json', () => '');
+  await stage.commit('no lockfile');
+  const before = stage.releases();
+  const { code, output } = await stage.release();
+  t.is(code, 1);
+  t.regex(output, /npm ended with 1/);
+  t.deepEqual(stage.releases(), before);
+});
+
 test.serial('an instance that PM2 no longer knows ends with the next release', async (t) => {
   const folder = join(stage.home, 'current');
   const env = { pm_exec_path: join(folder, 'build/src/api/main.js') };
   const lost = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { cwd: folder, env });
   t.teardown(() => lost.kill('SIGKILL'));
-  const { code, output } = await stage.release('--ref', 'HEAD~1');
+  const { code, output } = await stage.release('--ref', 'HEAD~2');
   t.is(code, 0, output);
   await until(() => lost.signalCode === 'SIGTERM');
   t.pass();
