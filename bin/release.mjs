@@ -147,7 +147,7 @@ async function check(name, isNew) {
 async function tryStart(cwd, env) {
   const child = spawn(process.execPath, ['build/src/api/main.js'], {
     cwd,
-    env: { ...env, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '' },
+    env: { ...env, PORT: '0', METRICS_PORT: '' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const forget = atEnd(() => child.kill('SIGKILL'));

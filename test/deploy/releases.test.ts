@@ -101,6 +101,16 @@ test.serial('a commit that is not there is named', async (t) => {
   t.regex(output, /there is no commit v9\.9\.9 in /);
 });
 
+test.serial('an address that the machine does not have is refused before anything is replaced', async (t) => {
+  const before = stage.current();
+  stage.write({ ...stage.settings, CONSOLE_ENABLED: 'false', API_INSTANCES: '1', HOST: '203.0.113.9' });
+  const { code, output } = await stage.release();
+  stage.write({ ...stage.settings, CONSOLE_ENABLED: 'false', API_INSTANCES: '1' });
+  t.is(code, 1);
+  t.regex(output, /its API does not start\n.*address not available 203\.0\.113\.9/s);
+  t.is(stage.current(), before);
+});
+
 test.serial('a build that fails leaves nothing', async (t) => {
   stage.edit('package-lock.json', () => '');
   await stage.commit('no lockfile');
