@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { atEnd, command } from './lifetime.mjs';
+import { atEnd, command, isEnding } from './lifetime.mjs';
 import { tryLock } from './lock.mjs';
 import { findProgram, folderOf, lastLines, processesStartedWith, run, stopProcess } from './process.mjs';
 import { checkSettingsOf } from './settings.mjs';
@@ -54,7 +54,8 @@ async function main() {
   try {
     await goTo(name);
   } catch (error) {
-    if (!before || before === name) throw error;
+    // A command that is interrupted starts nothing more; `rollback` goes back from where it was.
+    if (!before || before === name || isEnding()) throw error;
     complain(error);
     note(`going back to ${before}`);
     await goTo(before);

@@ -64,6 +64,16 @@ test.serial('PM2 runs what the settings name, and a rollback goes to what was re
   t.regex(refused.output, /there is no release before this one/);
 });
 
+test.serial('a release that is interrupted while it replaces processes can be taken back', async (t) => {
+  const before = stage.current();
+  const { code, output } = await stage.interrupted();
+  t.is(code, 130, output);
+  t.not(stage.current(), before, output);
+  const back = await stage.release('rollback');
+  t.is(back.code, 0, back.output);
+  t.deepEqual(await stage.inUse(), Array(3).fill(before));
+});
+
 test.serial('a release whose API is never ready is taken back while the one before serves on', async (t) => {
   const before = stage.current();
   stage.edit('bin/release.mjs', (text) =>

@@ -17,6 +17,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { config } from '../../config/index.js';
 import { freePort } from './free-port.js';
+import { until } from './until.js';
 
 const run = promisify(execFile);
 
@@ -129,9 +130,20 @@ export class ReleaseStage {
   }
 
   /** Runs the release command of the repository to its end. */
-  async release(...args: string[]): Promise<{ output: string; code: number | null }> {
+  release(...args: string[]): Promise<{ output: string; code: number | null }> {
+    return this.#run(args);
+  }
+
+  /** The same, interrupted as soon as `current` leads elsewhere. */
+  interrupted(): Promise<{ output: string; code: number | null }> {
+    const before = this.current();
+    return this.#run([], (stop) => until(() => this.current() !== before, 60_000).then(stop));
+  }
+
+  async #run(args: string[], meanwhile?: (stop: () => void) => Promise<void>) {
     const command = [join(this.repository, 'bin/release.mjs'), ...args, '--home', this.home];
     const child = spawn(process.execPath, command, { env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
+    await meanwhile?.(() => void child.kill('SIGINT'));
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (data: Buffer) => (output += data.toString()));
