@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makePayment, signedInWith, unique } from '../support/factories.js';
-import { enter, follow } from '../support/pages.js';
+import { enter, follow, leaveScreen } from '../support/pages.js';
 
 const own = consoleTest();
 const { journey, freshJourney } = own;
@@ -168,5 +168,29 @@ freshJourney('every list tells an administrator without permission so', async (t
     await page.locator(`[data-resource=${name}]`).getByText('You have no permission for this page').waitFor();
     t.is(await page.locator('a.row-link').count(), 0, slug);
     t.is(await page.locator('.screen-head a').count(), 0, `${slug}: nothing to create`);
+  }
+});
+
+freshJourney('the address of a form says so to who may not send it', async (t, page) => {
+  const { admin } = own.service;
+  const reader = await signedInWith(admin, [
+    'blacklist.index',
+    'blacklist.show',
+    'menu.index',
+    'import.show',
+  ]);
+  const { list } = (await admin.get('/blacklists')).data;
+  await enter(page, { at: '/console/access/profile', ...reader.account });
+  for (const address of ['office/blacklists/new', `office/blacklists/${list[0].id}/edit`]) {
+    await follow(page, `/console/${address}`);
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('You have no permission for this page').waitFor();
+    t.is(await drawer.getByRole('button', { name: 'Save' }).count(), 0, address);
+    await leaveScreen(page);
+  }
+  for (const address of ['imports/imports/new', 'access/menus/order']) {
+    await follow(page, `/console/${address}`);
+    await alerts(page).getByText('You have no permission for this page').waitFor();
+    t.is(await page.locator('.screen .ant-btn-primary').count(), 0, address);
   }
 });

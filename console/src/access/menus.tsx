@@ -1,9 +1,11 @@
 // The menu tree.
 import { lazy } from 'react';
+import type { Route } from '../contract/api.ts';
 import { code, count, numberBadge, status, text, time } from '../parts/show/cells.tsx';
 import { integer, numberChoice, onOff, option, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { permittedLink } from '../parts/show/permitted-link.tsx';
+import { permittedPage } from '../parts/show/permitted-page.tsx';
 import { states } from '../parts/show/states.tsx';
 
 const kinds = states({
@@ -23,6 +25,9 @@ const fields = {
   status: onOff(),
   is_hidden: onOff(0),
 };
+
+/** What arranging needs. */
+const needed: readonly Route[] = ['GET /api/admin/menus', 'PUT /api/admin/menus/{id}'];
 
 export default resource('GET /api/admin/menus', {
   name: 'menus',
@@ -53,6 +58,12 @@ export default resource('GET /api/admin/menus', {
   remove: 'DELETE /api/admin/menus/{id}',
   // A row of the list has its children, one that is shown says whether there are any.
   removable: ({ children = [], ...row }) => children.length === 0 && !('in_use' in row && row.in_use),
-  extra: permittedLink(['PUT /api/admin/menus/{id}'], ['调整顺序', 'Arrange'], { to: 'order' }),
-  pages: { order: lazy(() => import('./menu-order.tsx')) },
+  extra: permittedLink(needed, ['调整顺序', 'Arrange'], { to: 'order' }),
+  pages: {
+    order: permittedPage(
+      needed,
+      ['调整菜单顺序', 'Arrange the menu'],
+      lazy(() => import('./menu-order.tsx')),
+    ),
+  },
 });

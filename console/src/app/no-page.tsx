@@ -1,4 +1,4 @@
-// Unknown pages, those that need a permission, and errors of a screen.
+// Unknown pages, and errors of a screen.
 import { Button } from 'antd';
 import type { ReactNode } from 'react';
 import { useRouteError } from 'react-router';
@@ -6,8 +6,6 @@ import { isLoadFailure } from '../contract/loading.ts';
 import { texts } from '../contract/texts.ts';
 import { LinkButton } from '../parts/show/link-button.tsx';
 import { NotLoaded } from '../parts/show/not-loaded.tsx';
-import { noPermission, Problem } from '../parts/show/problem.tsx';
-import { useTitle } from '../parts/show/use-title.ts';
 
 const t = texts({
   'zh-CN': {
@@ -31,16 +29,6 @@ export function NoPage() {
     <Notice title={t.missing}>
       <LinkButton to="/">{t.home}</LinkButton>
     </Notice>
-  );
-}
-
-export function NotAllowed({ title }: { title: string }) {
-  useTitle(title);
-  return (
-    <section className="screen">
-      <h1>{title}</h1>
-      <Problem error={noPermission} />
-    </section>
   );
 }
 

@@ -2,14 +2,13 @@
 import { lazy, Suspense, useMemo, type ComponentType } from 'react';
 import { createBrowserRouter, Navigate, useRoutes } from 'react-router';
 import { Skeleton } from 'antd';
-import type { Route } from '../contract/api.ts';
-import { read, type Both } from '../contract/texts.ts';
 import { routesOf } from '../parts/list/routes.tsx';
 import type { Resource } from '../parts/resource.ts';
-import { opens, useProfile } from '../parts/show/profile.ts';
+import { permittedPage } from '../parts/show/permitted-page.tsx';
+import { useProfile } from '../parts/show/profile.ts';
 import { Frame } from './frame.tsx';
 import { firstAddress } from './menu.tsx';
-import { NoPage, NotAllowed, ScreenError } from './no-page.tsx';
+import { NoPage, ScreenError } from './no-page.tsx';
 import { addressOf, screens, type Screen } from './screens.ts';
 
 export function createRoutes() {
@@ -39,7 +38,7 @@ const isResource = (loaded: Resource | ComponentType): loaded is Resource =>
 function openScreen({ load, title, opens: route }: Screen): ComponentType {
   const Loaded = lazy(async () => {
     const { default: loaded } = await load();
-    return { default: isResource(loaded) ? screenOf(loaded) : guarded(loaded, route, title) };
+    return { default: isResource(loaded) ? screenOf(loaded) : permittedPage([route], title, loaded) };
   });
   return function Opened() {
     return (
@@ -51,12 +50,6 @@ function openScreen({ load, title, opens: route }: Screen): ComponentType {
 }
 
 // A list guards itself: what is beside it may be allowed without it.
-function guarded(Allowed: ComponentType, route: Route, title: Both): ComponentType {
-  return function Guarded() {
-    return opens(useProfile(), route) ? <Allowed /> : <NotAllowed title={read(title)} />;
-  };
-}
-
 function screenOf(resource: Resource): ComponentType {
   return function ResourceScreen() {
     return useRoutes(useMemo(() => routesOf(resource), []));

@@ -1,9 +1,12 @@
 // Order imports.
 import { UploadOutlined } from '@ant-design/icons';
 import { lazy } from 'react';
+import type { Route } from '../contract/api.ts';
+import type { Both } from '../contract/texts.ts';
 import { badge, bytes, count, custom, named, text, time } from '../parts/show/cells.tsx';
 import { numberChoice, yesOrNo } from '../parts/form/fields.tsx';
 import { permittedLink } from '../parts/show/permitted-link.tsx';
+import { permittedPage } from '../parts/show/permitted-page.tsx';
 import { Running } from '../parts/show/progress.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/show/states.tsx';
@@ -15,6 +18,10 @@ const outcomes = states({
 });
 
 const modes = states({ true: ['仅检查', 'Check only', 'grey'], false: ['导入', 'Import', 'blue'] });
+
+const importing: Both = ['导入订单', 'Import orders'];
+/** What an import needs, and its outcome. */
+const needed: readonly Route[] = ['POST /api/admin/orders/import', 'GET /api/admin/imports/{id}'];
 
 export default resource('GET /api/admin/imports', {
   name: 'imports',
@@ -64,15 +71,17 @@ export default resource('GET /api/admin/imports', {
   ],
   remove: 'DELETE /api/admin/imports/{id}',
   removable: ({ status }) => status !== 0,
-  extra: permittedLink(
-    ['POST /api/admin/orders/import', 'GET /api/admin/imports/{id}'],
-    ['导入订单', 'Import orders'],
-    {
-      to: '/imports/imports/new',
-      type: 'primary',
-      icon: <UploadOutlined />,
-    },
-  ),
-  pages: { new: lazy(() => import('./wizard.tsx')) },
+  extra: permittedLink(needed, importing, {
+    to: '/imports/imports/new',
+    type: 'primary',
+    icon: <UploadOutlined />,
+  }),
+  pages: {
+    new: permittedPage(
+      needed,
+      importing,
+      lazy(() => import('./wizard.tsx')),
+    ),
+  },
   detail: lazy(() => import('./import.tsx')),
 });

@@ -2,6 +2,7 @@
 import { EditOutlined } from '@ant-design/icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { App, Drawer, Flex, Skeleton } from 'antd';
+import { useState, type ComponentProps } from 'react';
 import { useLocation, useNavigate, useParams } from 'react-router';
 import { call, type Route } from '../../contract/api.ts';
 import { read, texts } from '../../contract/texts.ts';
@@ -10,7 +11,7 @@ import { FormDrawer } from '../form/form-drawer.tsx';
 import { Guard } from '../show/guard.tsx';
 import { isFirstPage } from '../show/is-first-page.ts';
 import { LinkButton } from '../show/link-button.tsx';
-import { Problem } from '../show/problem.tsx';
+import { noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { Facts } from '../show/facts.tsx';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';
@@ -22,11 +23,12 @@ const t = texts({
 });
 
 /** One row, by the id in the URL. */
-function useRow({ spec }: Resource, id: string) {
+function useRow({ spec }: Resource, id: string, isWanted = true) {
   const route = spec.show as Route;
   return useQuery({
     queryKey: [spec.name, 'one', id],
     queryFn: async ({ signal }) => (await call(route, { path: { id }, signal })) as AnyRow,
+    enabled: isWanted,
     meta: { scopes: spec.stale ?? [] },
   });
 }
@@ -36,6 +38,13 @@ function useClose(): () => void {
   const { search } = useLocation();
   // Back to the list, or to its route when opened by a shared link.
   return () => void (isFirstPage() ? navigate(`..${search}`, { relative: 'path' }) : navigate(-1));
+}
+
+/** Whether the caller might do that when the form was opened. One that is open stays, with what is typed. */
+function useMight(form: { route: Route } | undefined): boolean {
+  const may = useMay();
+  const [might] = useState(() => form !== undefined && may(form.route));
+  return might;
 }
 
 export function RowDrawer({ resource }: { resource: Resource }) {
@@ -85,6 +94,7 @@ export function CreateDrawer({ resource }: { resource: Resource }) {
   const { search } = useLocation();
   const { message } = App.useApp();
   const may = useMay();
+  const might = useMight(create);
   const close = useClose();
   // What was made is shown at once, where it has a page or drawer.
   const open = (answer: AnyRow) => {
@@ -94,9 +104,11 @@ export function CreateDrawer({ resource }: { resource: Resource }) {
     return void navigate(address, { relative: 'path', replace: true });
   };
   if (!create) return null;
+  const name = t.create(read(one ?? title));
+  if (!might) return <Refused title={name} error={noPermission} onClose={close} />;
   return (
     <FormDrawer
-      title={t.create(read(one ?? title))}
+      title={name}
       route={create.route}
       fields={create.fields as never}
       wide={create.wide}
@@ -115,18 +127,24 @@ export function CreateDrawer({ resource }: { resource: Resource }) {
 export function UpdateDrawer({ resource }: { resource: Resource }) {
   const { id = '' } = useParams();
   const { update, title, label } = resource.spec;
-  const { data, error, refetch } = useRow(resource, id);
+  const might = useMight(update);
+  const { data, error, refetch } = useRow(resource, id, might);
   const client = useQueryClient();
   const navigate = useNavigate();
   const { search } = useLocation();
   const close = () => void (isFirstPage() ? navigate(`../..${search}`, { relative: 'path' }) : navigate(-1));
   if (!update) return null;
   // A form that is open stays, with what is typed, whatever a later call comes to.
+  if (!might) return <Refused title={t.edit} error={noPermission} onClose={close} />;
   if (error && !data) {
     return (
-      <Drawer open size={480} title={read(title)} onClose={close}>
-        <Problem error={error} list={title} onRetry={() => void refetch()} />
-      </Drawer>
+      <Refused
+        title={read(title)}
+        error={error}
+        list={title}
+        onRetry={() => void refetch()}
+        onClose={close}
+      />
     );
   }
   if (!data) return null;
@@ -146,5 +164,18 @@ export function UpdateDrawer({ resource }: { resource: Resource }) {
         void client.invalidateQueries();
       }}
     />
+  );
+}
+
+/** A drawer that says why there is no form. */
+function Refused({
+  title,
+  onClose,
+  ...problem
+}: ComponentProps<typeof Problem> & { title: string; onClose: () => void }) {
+  return (
+    <Drawer open size={480} title={title} onClose={onClose}>
+      <Problem {...problem} />
+    </Drawer>
   );
 }

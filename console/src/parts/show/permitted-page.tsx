@@ -1,0 +1,24 @@
+// A page for those who may call the routes it needs.
+import type { ComponentType } from 'react';
+import type { Route } from '../../contract/api.ts';
+import { read, type Both } from '../../contract/texts.ts';
+import { noPermission, Problem } from './problem.tsx';
+import { useMay } from './profile.ts';
+import { useTitle } from './use-title.ts';
+
+/** @returns that page; in its place others read that they need a permission */
+export const permittedPage = (routes: readonly Route[], title: Both, Page: ComponentType): ComponentType =>
+  function PermittedPage() {
+    const may = useMay();
+    return routes.every((route) => may(route)) ? <Page /> : <NotAllowed title={read(title)} />;
+  };
+
+function NotAllowed({ title }: { title: string }) {
+  useTitle(title);
+  return (
+    <section className="screen">
+      <h1>{title}</h1>
+      <Problem error={noPermission} />
+    </section>
+  );
+}
