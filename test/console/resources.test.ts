@@ -194,3 +194,19 @@ freshJourney('the address of a form says so to who may not send it', async (t, p
     t.is(await page.locator('.screen .ant-btn-primary').count(), 0, address);
   }
 });
+
+freshJourney('what a record names is a link only to who may open it', async (t, page) => {
+  const clerk = await signedInWith(own.service.admin, ['payment.index', 'payment.show', 'dashboard.show']);
+  const [{ payment_no, order_no, user }] = (await own.service.admin.get('/payments')).data.list;
+  const strange = page.locator('#content a:is([href*="/users/"], [href*="/orders/"])');
+  await enter(page, { at: '/console/trade/payments', ...clerk.account });
+  await page.locator('.rows').getByText(user.username).waitFor();
+  t.is(await strange.count(), 0);
+  await page.locator('a.row-link').first().click();
+  await page.getByRole('heading', { name: payment_no }).waitFor();
+  await page.locator('.facts').getByText(order_no).waitFor();
+  t.is(await strange.count(), 0);
+  await follow(page, '/console/office/dashboard');
+  await page.locator('.card', { hasText: 'Orders today' }).waitFor();
+  t.is(await page.locator('#content a.card').count(), 1, 'to the payments');
+});

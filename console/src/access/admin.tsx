@@ -12,6 +12,7 @@ import { Time } from '../parts/show/cells.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { History } from '../parts/show/history.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
@@ -99,7 +100,7 @@ export default function AdminPage({ id, resource }: { id: string; resource: Reso
               <ul className="plain-list">
                 {admin.roles.map((role) => (
                   <li key={role.id}>
-                    <Link to={`/access/roles/${role.id}`}>{role.name}</Link>
+                    <PageLink to={`/access/roles/${role.id}`}>{role.name}</PageLink>
                   </li>
                 ))}
               </ul>
@@ -163,7 +164,7 @@ function Operations({ adminId }: { adminId: number }) {
         at: created_at,
         what: (
           <>
-            <Link to={`/logs/operation-logs/${id}?admin_id=${adminId}`}>{title}</Link>{' '}
+            <PageLink to={`/logs/operation-logs/${id}?admin_id=${adminId}`}>{title}</PageLink>{' '}
             {status >= 400 && <Tag tone="red">{status}</Tag>}
           </>
         ),

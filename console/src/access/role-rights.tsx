@@ -1,8 +1,8 @@
 // What a role allows, and who holds it.
 import { useQuery } from '@tanstack/react-query';
-import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { plural, texts } from '../contract/texts.ts';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay, useProfile } from '../parts/show/profile.ts';
 
@@ -104,7 +104,7 @@ function Holders({ roleId }: { roleId: number }) {
       <ul className="names">
         {data.list.map(({ id, username }) => (
           <li key={id}>
-            <Link to={`/access/admins/${id}`}>{username}</Link>
+            <PageLink to={`/access/admins/${id}`}>{username}</PageLink>
           </li>
         ))}
       </ul>

@@ -9,6 +9,7 @@ import { named } from '../parts/list/list.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
 import { showCount } from '../parts/show/money.ts';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
 import { Running } from '../parts/show/progress.tsx';
 import { saveFile } from '../parts/show/save-file.ts';
 
@@ -81,6 +82,7 @@ export function Outcome({ id, list }: { id: number; list?: Both }) {
 
 /** The result: only counts after a check, otherwise orders. */
 function Result({ of: { dry_run, order_count, failed_count, created_at, finished_at } }: { of: Import }) {
+  const may = useMay();
   if (dry_run)
     return (
       <Alert
@@ -90,6 +92,7 @@ function Result({ of: { dry_run, order_count, failed_count, created_at, finished
         description={failed_count === 0 ? t.allGood : undefined}
       />
     );
+  const isShown = order_count > 0 && may('GET /api/admin/orders');
   const span = new URLSearchParams({ start_time: created_at, end_time: finished_at ?? created_at });
   return (
     <Alert
@@ -97,7 +100,7 @@ function Result({ of: { dry_run, order_count, failed_count, created_at, finished
       showIcon
       title={t.imported(order_count)}
       description={failed_count === 0 ? t.allGood : undefined}
-      action={order_count > 0 && <LinkButton to={`/trade/orders?${span.toString()}`}>{t.show}</LinkButton>}
+      action={isShown && <LinkButton to={`/trade/orders?${span.toString()}`}>{t.show}</LinkButton>}
     />
   );
 }

@@ -7,6 +7,7 @@ import { useSettings } from '../contract/settings.ts';
 import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { showAmount, showCount } from '../parts/show/money.ts';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { Plot, type Drawing } from '../parts/show/plot.tsx';
 import { channels as channelNames, paymentStates } from '../parts/show/trade-states.ts';
 import { nameOf, states, toneOf } from '../parts/show/states.tsx';
@@ -131,6 +132,7 @@ export default function Dashboard() {
 }
 
 function Figures({ data }: { data: Snapshot }) {
+  const may = useMay();
   const { count, weekly_user_activity: week, user_access_source: devices } = data;
   const months = fromFirstSale(data.monthly_sales);
   const isEmpty = months.every(({ orders }) => orders === 0) && count.order_count_today === 0;
@@ -171,7 +173,7 @@ function Figures({ data }: { data: Snapshot }) {
       {isEmpty && (
         <section className="panel">
           <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.begin}>
-            <Link to="/trade/orders/new">{t.create}</Link>
+            {may('POST /api/admin/orders') && <Link to="/trade/orders/new">{t.create}</Link>}
           </Empty>
         </section>
       )}
@@ -248,11 +250,11 @@ interface CardProps {
 
 function Card({ label, value, before, to, isUrgent }: CardProps) {
   return (
-    <Link to={to} className={isUrgent ? 'panel card urgent' : 'panel card'}>
+    <PageLink to={to} className={isUrgent ? 'panel card urgent' : 'panel card'}>
       <span className="card-label">{label}</span>
       <span className={value.length > 9 ? 'figure long' : 'figure'}>{value}</span>
       {before !== undefined && <span className="soft">{t.yesterday(before)}</span>}
-    </Link>
+    </PageLink>
   );
 }
 

@@ -1,9 +1,9 @@
 // Why a payment is not paid, with advice, at the top of its page.
 import { useQuery } from '@tanstack/react-query';
 import { Alert } from 'antd';
-import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import { showAgo, showTime } from '../parts/show/time.ts';
 import { mismatchOf, type Payment } from './story.tsx';
@@ -132,7 +132,7 @@ export function Diagnosis({ payment }: { payment: Payment }) {
           key={text}
           type={type}
           showIcon
-          title={link ? <Link to={link}>{text}</Link> : text}
+          title={link ? <PageLink to={link}>{text}</PageLink> : text}
           description={advice}
         />
       ))}

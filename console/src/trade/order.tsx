@@ -3,13 +3,14 @@ import { CreditCardOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Button, Skeleton, Table } from 'antd';
 import { useState } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
 import { Time } from '../parts/show/cells.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { showAmount } from '../parts/show/money.ts';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
@@ -161,9 +162,9 @@ function Refunds({ order }: { order: Order }) {
       <ul className="plain-list">
         {order.refunds.map(({ refund_no, created_at, amount, status }) => (
           <li key={refund_no}>
-            <Link to={`/trade/refunds/${refund_no}`} className="cell-code">
+            <PageLink to={`/trade/refunds/${refund_no}`} className="cell-code">
               {refund_no}
-            </Link>
+            </PageLink>
             <Time at={created_at} />
             <span className="cell-figure">{showAmount(amount)}</span>
             <Badge states={refundStates} value={status} />
@@ -189,9 +190,9 @@ function Payments({ orderNo }: { orderNo: string }) {
       <ul className="plain-list">
         {data?.list.map((payment) => (
           <li key={payment.payment_no}>
-            <Link to={`/trade/payments/${payment.payment_no}`} className="cell-code">
+            <PageLink to={`/trade/payments/${payment.payment_no}`} className="cell-code">
               {payment.payment_no}
-            </Link>
+            </PageLink>
             <span>{payment.payment_method?.name}</span>
             <Time at={payment.created_at} />
             <span className="cell-figure">{showAmount(payment.amount)}</span>

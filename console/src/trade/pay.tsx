@@ -10,6 +10,7 @@ import { note, option } from '../parts/form/fields.tsx';
 import { FormDrawer } from '../parts/form/form-drawer.tsx';
 import { showAmount } from '../parts/show/money.ts';
 import { Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
 
 const t = texts({
   'zh-CN': {
@@ -58,6 +59,7 @@ export function PayDrawer({
 }) {
   const [placed, setPlaced] = useState<{ payment_no: string; gateway?: Gateway }>();
   const client = useQueryClient();
+  const may = useMay();
   if (!placed) {
     return (
       <FormDrawer
@@ -79,7 +81,9 @@ export function PayDrawer({
     <Drawer open title={placed.payment_no} size={420} onClose={onClose}>
       <Flex vertical gap={16}>
         <GatewayAnswer paymentNo={placed.payment_no} gateway={placed.gateway ?? {}} />
-        <Link to={`/trade/payments/${placed.payment_no}`}>{t.show}</Link>
+        {may('GET /api/admin/payments/{id}') && (
+          <Link to={`/trade/payments/${placed.payment_no}`}>{t.show}</Link>
+        )}
       </Flex>
     </Drawer>
   );

@@ -3,12 +3,12 @@ import { SearchOutlined, SendOutlined } from '@ant-design/icons';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Button, Drawer, Skeleton } from 'antd';
 import { useState } from 'react';
-import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { read, texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { History } from '../parts/show/history.tsx';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
@@ -122,9 +122,9 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                   <div>
                     <dt>{t.order}</dt>
                     <dd>
-                      <Link to={`/trade/orders/${payment.order_no}`} className="cell-code">
+                      <PageLink to={`/trade/orders/${payment.order_no}`} className="cell-code">
                         {payment.order_no}
-                      </Link>{' '}
+                      </PageLink>{' '}
                       {payment.order && <Badge states={orderStates} value={payment.order.status} />}
                     </dd>
                   </div>
@@ -132,7 +132,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                     <div>
                       <dt>{t.user}</dt>
                       <dd>
-                        <Link to={`/trade/users/${payment.user.id}`}>{payment.user.username}</Link>
+                        <PageLink to={`/trade/users/${payment.user.id}`}>{payment.user.username}</PageLink>
                       </dd>
                     </div>
                   )}

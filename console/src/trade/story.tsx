@@ -1,9 +1,9 @@
 // What happened to a payment and when: each point has the instant at which it happened, and none moves afterwards.
-import { Link } from 'react-router';
 import type { Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { showAmount } from '../parts/show/money.ts';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { Badge, nameOf, type Tone } from '../parts/show/states.tsx';
 import { Json, type Point } from '../parts/show/timeline.tsx';
 import { destinations, refundStates } from '../parts/show/trade-states.ts';
@@ -206,7 +206,7 @@ function refunded(refund: Refund): Point[] {
     ),
     children: (
       <>
-        {reason} · <Link to={`/trade/refunds/${refund_no}`}>{refund_no}</Link>
+        {reason} · <PageLink to={`/trade/refunds/${refund_no}`}>{refund_no}</PageLink>
       </>
     ),
   };

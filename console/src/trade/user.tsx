@@ -12,6 +12,7 @@ import { Facts } from '../parts/show/facts.tsx';
 import { History } from '../parts/show/history.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
 import { showAmount, showCount } from '../parts/show/money.ts';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
@@ -174,9 +175,9 @@ function Latest({ title, none, error, total, all, rows = [] }: LatestProps) {
             {rows.map(({ number, to, amount, at, state }) => (
               <tr key={number}>
                 <td>
-                  <Link to={to} className="cell-code" title={number}>
+                  <PageLink to={to} className="cell-code" title={number}>
                     …{number.slice(-8)}
-                  </Link>
+                  </PageLink>
                 </td>
                 <td>
                   <Time at={at} />

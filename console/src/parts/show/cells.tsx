@@ -1,9 +1,9 @@
 // Display of values in lists and details.
 import { Tooltip } from 'antd';
 import type { ReactNode } from 'react';
-import { Link } from 'react-router';
 import { Guard } from './guard.tsx';
 import { showAmount, showCount } from './money.ts';
+import { PageLink } from './page-link.tsx';
 import { Badge, enabled, yesNo, type States } from './states.tsx';
 import { showAgo, showBytes, showTime, showZone } from './time.ts';
 
@@ -55,9 +55,9 @@ export const numberLink = (pathOf: (number: string) => string, width = 136): Cel
   width,
   render: (value) =>
     shown(value, (known) => (
-      <Link to={pathOf(known)}>
+      <PageLink to={pathOf(known)}>
         <NumberEnd value={known} />
-      </Link>
+      </PageLink>
     )),
 });
 
@@ -114,7 +114,7 @@ export const named = <V extends object>(
       const name = String(known[field]);
       return (
         <span className="cell-text" title={name}>
-          {pathOf ? <Link to={pathOf(known)}>{name}</Link> : name}
+          {pathOf ? <PageLink to={pathOf(known)}>{name}</PageLink> : name}
         </span>
       );
     }),
@@ -187,8 +187,8 @@ export function Label({ text: words, cell }: { text: string; cell: Cell | undefi
 
 function TraceLink({ id }: { id: string }) {
   return (
-    <Link to={`/logs/operation-logs?trace_id=${encodeURIComponent(id)}`} className="cell-code">
+    <PageLink to={`/logs/operation-logs?trace_id=${encodeURIComponent(id)}`} className="cell-code">
       {id}
-    </Link>
+    </PageLink>
   );
 }

@@ -1,5 +1,5 @@
 // A text whose numbers of orders, payments and refunds lead to their pages.
-import { Link } from 'react-router';
+import { PageLink } from './page-link.tsx';
 
 const lists = { ORD: 'orders', PAY: 'payments', REF: 'refunds' };
 const number = /\b((?:ORD|PAY|REF)[0-9]{6}[0-9A-Z]{26,28})\b/;
@@ -10,8 +10,12 @@ export const Linked = ({ text, onOpen }: { text: string; onOpen?: () => void }) 
     at % 2 === 0 ? (
       part
     ) : (
-      <Link key={at} to={`/trade/${lists[part.slice(0, 3) as keyof typeof lists]}/${part}`} onClick={onOpen}>
+      <PageLink
+        key={at}
+        to={`/trade/${lists[part.slice(0, 3) as keyof typeof lists]}/${part}`}
+        onClick={onOpen}
+      >
         {part}
-      </Link>
+      </PageLink>
     ),
   );
