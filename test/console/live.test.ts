@@ -68,6 +68,36 @@ journey('an offline page keeps its rows and refreshes by itself', async (t, page
   await page.getByRole('alert').first().waitFor({ state: 'detached' });
 });
 
+journey('notices, a sum, choices and figures that cannot be had say why', async (t, page) => {
+  const refuse = (part: string) =>
+    page.route(
+      (url) => url.href.includes(part),
+      (route) => route.fulfill({ status: 500, json: { code: 50000, message: `no ${part}`, data: null } }),
+    );
+  const said = (part: string) => page.getByText(`no ${part}`).first().waitFor();
+  await own.service.admin.post('/notifications', { title: 'Read later', content: 'Much later' });
+  await follow(page, '/console/trade/orders');
+  await refuse('read-all');
+  await page.getByRole('button', { name: /Notifications, [1-9]/ }).click();
+  await page.getByRole('button', { name: 'Mark all read' }).click();
+  await said('read-all');
+  await page.keyboard.press('Escape');
+  await refuse('with_sum');
+  await page.getByRole('button', { name: 'Sum of amounts' }).click();
+  await said('with_sum');
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Sum of amounts' }).click();
+  await page.getByText(/^Total ¥/).waitFor();
+  await refuse('type=admin');
+  await follow(page, '/console/office/notifications/new');
+  await page.getByRole('dialog').getByLabel('Recipients').click();
+  await said('type=admin');
+  await refuse('system-info');
+  await follow(page, '/console/office/monitor');
+  await said('system-info');
+  t.pass();
+});
+
 journey('a tab that gave way to newer ones is live again when somebody looks at it', async (t, page) => {
   await follow(page, '/console/trade/orders');
   await page.locator('.live.on').waitFor();

@@ -1,13 +1,14 @@
 // Unread notifications, as they come.
 import { BellOutlined } from '@ant-design/icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Badge, Button, Empty, Flex } from 'antd';
+import { App, Badge, Button, Empty, Flex } from 'antd';
 import { lazy, Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { Linked } from '../parts/show/linked.tsx';
+import { failureOf, Problem } from '../parts/show/problem.tsx';
 
 const Side = lazy(() => import('./side.tsx'));
 
@@ -33,20 +34,24 @@ const latest = 10;
 export default function Bell() {
   const [isOpen, setOpen] = useState(false);
   const client = useQueryClient();
-  const { data } = useQuery({
+  const { message } = App.useApp();
+  const { data, error, refetch } = useQuery({
     queryKey: ['notifications', 'recent'],
     queryFn: ({ signal }) =>
       call('GET /api/admin/notifications/recent', { query: { limit: latest }, signal }),
     refetchInterval: 60_000,
   });
   const again = () => client.invalidateQueries({ queryKey: ['notifications'] });
+  const onError = (failure: Error) => void message.error(failureOf(failure).message);
   const readAll = useMutation({
     mutationFn: () => call('POST /api/admin/notifications/read-all'),
     onSuccess: again,
+    onError,
   });
   const readOne = useMutation({
     mutationFn: (id: number) => call('POST /api/admin/notifications/{id}/read', { path: { id } }),
     onSuccess: again,
+    onError,
   });
   const unread = data?.unread_count ?? 0;
   return (
@@ -83,6 +88,7 @@ export default function Bell() {
               </Flex>
             }
           >
+            {error && !data && <Problem error={error} onRetry={() => void refetch()} />}
             {data?.list.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.none} />}
             <ul className="notices">
               {data?.list.map((one) => (

@@ -6,6 +6,7 @@ import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { showCount } from '../parts/show/money.ts';
 import { Plot } from '../parts/show/plot.tsx';
+import { Problem } from '../parts/show/problem.tsx';
 import { Badge, nameOf, states } from '../parts/show/states.tsx';
 import { useStream } from '../parts/show/stream.ts';
 import { showBytes, showClock, showDuration } from '../parts/show/time.ts';
@@ -67,7 +68,7 @@ const maxSamples = 900;
 const health = states({ up: ['正常', 'Up', 'green'], down: ['不可用', 'Down', 'red'] });
 
 export default function Monitor() {
-  const [last, setLast] = useState<Info>();
+  const [streamed, setStreamed] = useState<Info>();
   const [fresh, setFresh] = useState<Sample[]>([]);
   useTitle(t.title);
   // What came before the visit, read once.
@@ -77,10 +78,23 @@ export default function Monitor() {
     staleTime: Infinity,
     gcTime: 0,
   });
+  // The stream may wait, or be refused.
+  const {
+    data: first,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ['monitor', 'now'],
+    queryFn: ({ signal }) => call('GET /api/admin/monitor/system-info', { signal }),
+    staleTime: Infinity,
+    gcTime: 0,
+  });
   useStream<Info>('GET /api/admin/monitor/system-info/stream', 'system_info', { interval: '2' }, (info) => {
-    setLast(info);
+    setStreamed(info);
     setFresh((before) => [...before.slice(1 - maxSamples), sampleOf(info)]);
   });
+  const last = streamed ?? first;
+  if (!last && error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!last) return <Skeleton active className="screen" data-screen="monitor" />;
   const samples = [...past, ...fresh].slice(-maxSamples);
   const labels = samples.map(({ at }) => showClock(Date.parse(at)));

@@ -7,6 +7,7 @@ import { texts, type Both } from '../../contract/texts.ts';
 import { clearing } from './clearing.tsx';
 import { passwordRules } from './password-rules.ts';
 import { isAmount } from '../show/money.ts';
+import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { enabled, isOneOf, nameOf, yesNo, type States } from '../show/states.tsx';
 
@@ -229,7 +230,8 @@ export const options = (type: OptionKind): Field<number[]> => ({
 const TreePicker = lazy(() => import('./tree-picker.tsx'));
 
 function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind; multiple?: boolean }) {
-  const { data = [], isFetching } = useOptions(type);
+  const { data = [], error, isFetching } = useOptions(type);
+  const nothing = error ? failureOf(error).message : undefined;
   if (type === 'department' || type === 'menu') {
     return (
       <Suspense fallback={<Input disabled placeholder={props.placeholder} />}>
@@ -241,6 +243,7 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
           loading={isFetching}
           treeNodeFilterProp="label"
           treeData={data}
+          notFoundContent={nothing}
         />
       </Suspense>
     );
@@ -254,6 +257,7 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
       loading={isFetching}
       showSearch={{ optionFilterProp: 'label' }}
       options={data}
+      notFoundContent={nothing}
     />
   );
 }

@@ -20,6 +20,7 @@ import { useEditQuery } from './edit-query.ts';
 import { ExportButton } from './export.tsx';
 import { LinkButton } from '../show/link-button.tsx';
 import { showAmount, showCount } from '../show/money.ts';
+import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { labelOf, type Resource } from '../resource.ts';
 import { filterValues, useHiddenColumns, type Page } from './use-list.ts';
@@ -101,7 +102,7 @@ export function ListHead({ resource, data, state, onReload, children }: HeadProp
 function Sum({ resource: { list, spec }, state }: { resource: Resource; state: ListState }) {
   const filters = JSON.stringify(state.filters);
   const [wanted, setWanted] = useState<string>();
-  const { data, isFetching } = useQuery({
+  const { data, error, isFetching, refetch } = useQuery({
     queryKey: [spec.name, 'sum', filters],
     queryFn: async ({ signal }) => {
       const query = { ...state.filters, page_size: '1', with_sum: 'true' };
@@ -113,10 +114,18 @@ function Sum({ resource: { list, spec }, state }: { resource: Resource; state: L
   });
   if (wanted === filters && data?.amount_sum !== undefined)
     return <strong className="cell-figure">{t.total(showAmount(data.amount_sum))}</strong>;
+  const ask = () => (wanted === filters ? void refetch() : setWanted(filters));
   return (
-    <Button size="small" type="link" loading={isFetching} onClick={() => setWanted(filters)}>
-      {t.sum}
-    </Button>
+    <span>
+      <Button size="small" type="link" loading={isFetching} onClick={ask}>
+        {t.sum}
+      </Button>
+      {error && (
+        <span className="broken" role="alert">
+          {failureOf(error).message}
+        </span>
+      )}
+    </span>
   );
 }
 
