@@ -210,3 +210,14 @@ freshJourney('what a record names is a link only to who may open it', async (t, 
   await page.locator('.card', { hasText: 'Orders today' }).waitFor();
   t.is(await page.locator('#content a.card').count(), 1, 'to the payments');
 });
+
+freshJourney('a form asks for no choice of what its user may not list', async (t, page) => {
+  const clerk = await signedInWith(own.service.admin, ['admin.index', 'admin.show', 'admin.update']);
+  await enter(page, { at: `/console/access/admins/${clerk.account?.id}/edit`, ...clerk.account });
+  for (const name of ['Roles', 'Department']) {
+    const field = page.getByRole('dialog').getByLabel(name);
+    await field.waitFor();
+    t.true(await field.isDisabled(), name);
+    t.is(await field.getAttribute('placeholder'), 'You may not list these, so none can be chosen');
+  }
+});

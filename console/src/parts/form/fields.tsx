@@ -51,10 +51,15 @@ export interface Field<V = unknown> {
 }
 
 const t = texts({
-  'zh-CN': { choose: '请选择', badAmount: '请输入最多两位小数的金额' },
+  'zh-CN': {
+    choose: '请选择',
+    badAmount: '请输入最多两位小数的金额',
+    denied: '缺少查看其列表的权限，无法选择',
+  },
   'en-US': {
     choose: 'Choose',
     badAmount: 'Enter an amount with at most two decimals',
+    denied: 'You may not list these, so none can be chosen',
   },
 });
 
@@ -230,7 +235,11 @@ export const options = (type: OptionKind): Field<number[]> => ({
 const TreePicker = lazy(() => import('./tree-picker.tsx'));
 
 function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind; multiple?: boolean }) {
+  const may = useMay();
   const { data = [], error, isFetching } = useOptions(type);
+  // What is chosen is known by its number only, and stays.
+  if (!may(lists[type]))
+    return <Input id={props.id} aria-label={props['aria-label']} disabled placeholder={t.denied} />;
   const nothing = error ? failureOf(error).message : undefined;
   if (type === 'department' || type === 'menu') {
     return (
