@@ -385,8 +385,13 @@ journey('keys move through rows and open what is new', async (t, page) => {
   await page.keyboard.press('g');
   await page.keyboard.press('o');
   await page.locator('a.row-link').first().waitFor();
+  const first = page.locator('td', { has: page.locator('a.row-link') }).first();
+  const unfocused = await first.screenshot();
   await page.keyboard.press('j');
   await page.locator('a.row-link:focus').waitFor();
+  t.notDeepEqual(await first.screenshot(), unfocused, 'the focus is seen');
+  await page.locator('th[tabindex]').first().focus();
+  t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none');
   await page.keyboard.press('n');
   await page.getByRole('dialog').getByText('New order').waitFor();
   await page.keyboard.press('Escape');
