@@ -7,7 +7,7 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { consoleTest } from '../support/console-test.js';
-import { makeMethod, makePayment } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { enter, follow, inaccessible, nowhere } from '../support/pages.js';
 import { runCli } from '../support/processes.js';
@@ -195,6 +195,21 @@ journey('the dashboard shows the months of demo data', async (t, page) => {
   await page.getByRole('button', { name: 'Sales by month: As a plot' }).click();
   await page.locator('canvas').nth(5).waitFor();
   await page.screenshot({ path: `${pictures}/readme.png` });
+});
+
+journey('orders and operations of today lead to just those', async (t, page) => {
+  await makeOrder(own.service.admin);
+  for (const name of ['Orders today', 'Operations today']) {
+    await follow(page, '/console/office/dashboard');
+    const card = page.locator('a.card', { hasText: name });
+    const figure = Number((await card.locator('.figure').innerText()).replace(',', ''));
+    await card.click();
+    const count = page.locator('.screen-head [role=status]');
+    await count.getByText(/entr/).waitFor();
+    const listed = Number.parseInt((await count.innerText()).replace(',', ''), 10);
+    // What happens meanwhile is listed, too.
+    t.true(figure > 0 && listed >= figure && listed < figure + 20, `${name}: ${figure}, ${listed} listed`);
+  }
 });
 
 journey('payments by channel and status equal the list', async (t, page) => {

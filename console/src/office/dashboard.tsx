@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { useSettings } from '../contract/settings.ts';
 import { texts } from '../contract/texts.ts';
+import { periodBounds } from '../parts/list/periods.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { showAmount, showCount } from '../parts/show/money.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
@@ -138,6 +139,7 @@ function Figures({ data }: { data: Snapshot }) {
   const isEmpty = months.every(({ orders }) => orders === 0) && count.order_count_today === 0;
   const names = () => months.map(({ month }) => month);
   const { daily_sales: days } = data;
+  const today = new URLSearchParams({ ...periodBounds('today'), period: 'today' }).toString();
   return (
     <section className="screen" data-screen="dashboard">
       <h1>{t.title}</h1>
@@ -160,14 +162,14 @@ function Figures({ data }: { data: Snapshot }) {
           label={t.orders}
           value={showCount(count.order_count_today)}
           before={showCount(count.order_count_yesterday)}
-          to="/trade/orders"
+          to={`/trade/orders?${today}`}
         />
         <Card label={t.online} value={showCount(count.online_admin_count)} to="/access/online-admins" />
         <Card
           label={t.operations}
           value={showCount(count.operation_count_today)}
           before={showCount(count.operation_count_yesterday)}
-          to="/logs/operation-logs"
+          to={`/logs/operation-logs?${today}`}
         />
       </div>
       {isEmpty && (
