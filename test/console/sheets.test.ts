@@ -81,7 +81,7 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   await page.locator('.ant-notification-notice-close').click();
   await page.getByText('Export is ready').waitFor({ state: 'detached' });
 
-  const { id: userId } = await makeUser(own.service.admin);
+  const { id: userId, username } = await makeUser(own.service.admin);
   await follow(page, `/console/trade/payments?user_id=${userId}&needs_attention=false`);
   await page.getByText('Nothing matches these filters').waitFor();
   await page.getByRole('button', { name: 'Export' }).click();
@@ -92,8 +92,10 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   );
   t.like(JSON.parse(filter), { user_id: userId, needs_attention: false });
   await page.locator('.ant-notification-notice-close').click();
+  await own.service.admin.post('/users/export', { format: 'csv', username });
   await follow(page, '/console/exports/exports');
   await page.getByText(`User: ${userId} · Needs attention: No · Date of: creation`).waitFor();
+  await page.locator('.rows').getByText('1 row', { exact: true }).waitFor();
 });
 
 const chunkCalls = (page: Page): { sent: number } => {

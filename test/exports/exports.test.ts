@@ -361,7 +361,7 @@ test.serial('the owner is notified once', async (t) => {
   t.deepEqual(last.data, { id, status: 1, progress: 100 });
   const { data } = await socket.frame('notification');
   t.is(data.title, 'Your export is ready');
-  t.regex(data.content, /^Users: users-\d{8}-\d{6}\.csv, 0 records$/);
+  t.regex(data.content, /^Users: users-\d{8}-\d{6}\.csv, records: 0$/);
   const { list } = (await owner.get('/notifications')).data;
   t.is(list.filter(({ title }: { title: string }) => title === 'Your export is ready').length, 1);
 });

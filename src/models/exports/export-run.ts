@@ -120,7 +120,7 @@ async function endExport(
 const texts = {
   done: { zh: '导出完成', en: 'Your export is ready' },
   failed: { zh: '导出失败', en: 'Your export failed' },
-  doneContent: { zh: '{title}：{filename}，共 {rows} 条', en: '{title}: {filename}, {rows} records' },
+  doneContent: { zh: '{title}：{filename}，共 {rows} 条', en: '{title}: {filename}, records: {rows}' },
   failedContent: { zh: '{title}：{filename}，{reason}', en: '{title}: {filename}. {reason}' },
 } satisfies Record<string, Text>;
 

@@ -82,5 +82,5 @@ const check = {
 
 const counts = {
   zh: '{filename}：共 {total} 行，成功 {success} 行（{orders} 个订单），失败 {failed} 行',
-  en: '{filename}: {total} rows, {success} accepted ({orders} orders), {failed} refused',
+  en: '{filename}: {success} of {total} rows accepted (orders: {orders}), {failed} refused',
 };

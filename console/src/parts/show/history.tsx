@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Skeleton } from 'antd';
 import { call, type Row } from '../../contract/api.ts';
-import { texts } from '../../contract/texts.ts';
+import { plural, texts } from '../../contract/texts.ts';
 import type { Resource } from '../resource.ts';
 import { Changes } from './changes.tsx';
 import { showCount } from './money.ts';
@@ -21,7 +21,7 @@ const t = texts({
     adjusted: '调整了余额',
     reset: '重置了密码',
     refused: (what: string) => `${what}，被拒绝`,
-    older: (count: string) => `更早的 ${count} 条见操作日志`,
+    older: (count: string, _: number) => `更早的 ${count} 条见操作日志`,
   },
   'en-US': {
     title: 'History',
@@ -33,7 +33,8 @@ const t = texts({
     adjusted: 'adjusted the balance',
     reset: 'reset the password',
     refused: (what: string) => `${what} – refused`,
-    older: (count: string) => `${count} older ones are in the operation log`,
+    older: (count: string, exact: number) =>
+      `${count} older ${plural(exact, 'one is', 'ones are')} in the operation log`,
   },
 });
 
@@ -91,7 +92,7 @@ function Entries({ resource, id, createdAt }: Props) {
           },
         ]}
       />
-      {older > 0 && <span className="soft">{t.older(showCount(older))}</span>}
+      {older > 0 && <span className="soft">{t.older(showCount(older), older)}</span>}
     </>
   );
 }

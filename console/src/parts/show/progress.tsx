@@ -1,14 +1,18 @@
 // Progress of background work: bar, rows, rate and time left, then its outcome.
 import { Progress } from 'antd';
 import { useRef } from 'react';
-import { texts } from '../../contract/texts.ts';
+import { plural, texts } from '../../contract/texts.ts';
 import { showCount } from './money.ts';
 import { Badge, states } from './states.tsx';
 import { showDuration } from './time.ts';
 
 const t = texts({
-  'zh-CN': { progress: '进度', rows: '行', left: (time: string) => `约剩 ${time}` },
-  'en-US': { progress: 'Progress', rows: 'rows', left: (time: string) => `about ${time} left` },
+  'zh-CN': { progress: '进度', rows: (_: number) => '行', left: (time: string) => `约剩 ${time}` },
+  'en-US': {
+    progress: 'Progress',
+    rows: (count: number) => plural(count, 'row', 'rows'),
+    left: (time: string) => `about ${time} left`,
+  },
 });
 
 export interface Work {
@@ -33,7 +37,7 @@ export function Running({ row }: { row: Work }) {
       <span>
         <Badge states={outcomes} value={row.status} />{' '}
         <span className="soft cell-figure">
-          {showCount(row.processed_rows)} {t.rows}
+          {showCount(row.processed_rows)} {t.rows(row.processed_rows)}
         </span>
         {row.error_msg && <span className="cell-text">{row.error_msg}</span>}
       </span>
@@ -45,7 +49,8 @@ export function Running({ row }: { row: Work }) {
       <Progress percent={row.progress} size="small" aria-label={t.progress} status="active" />
       <span className="soft cell-figure">
         {showCount(row.processed_rows)}
-        {row.total_rows ? ` / ${showCount(row.total_rows)}` : ''} {t.rows}
+        {row.total_rows ? ` / ${showCount(row.total_rows)}` : ''}{' '}
+        {t.rows(row.total_rows ?? row.processed_rows)}
         {rate > 0 && ` · ${showCount(Math.round(rate))}/s`}
         {left !== undefined && ` · ${t.left(showDuration(left))}`}
       </span>
