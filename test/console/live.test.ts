@@ -5,7 +5,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { consoleTest } from '../support/console-test.js';
-import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
+import {
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makeUser,
+  mockCallback,
+  signedInWith,
+} from '../support/factories.js';
 import { startGateway } from '../support/gateway.js';
 import { enter, follow, openPage } from '../support/pages.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
@@ -96,6 +103,18 @@ journey('notices, a sum, choices and figures that cannot be had say why', async 
   await follow(page, '/console/office/monitor');
   await said('system-info');
   t.pass();
+});
+
+freshJourney('a list goes when its reader may see it no longer', async (t, page) => {
+  const { admin } = own.service;
+  await makeOrder(admin);
+  const reader = await signedInWith(admin, ['order.index']);
+  await enter(page, { at: '/console/trade/orders', ...reader.account });
+  const rows = page.locator('.rows tbody tr');
+  await page.locator('.rows').getByText('Pending').first().waitFor();
+  await admin.put(`/admins/${reader.account?.id}`, { role_ids: [] });
+  await page.locator('.screen').getByText('You have no permission for this page').waitFor();
+  t.is(await rows.count(), 0);
 });
 
 journey('a tab that gave way to newer ones is live again when somebody looks at it', async (t, page) => {

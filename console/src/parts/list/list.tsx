@@ -85,23 +85,20 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const { tiled } = useSettings();
   const isNarrow = useSyncExternalStore(watchWidth, () => narrow.matches);
   useTitle(read(spec.title));
-  const rows = list.data?.list ?? [];
+  const isDenied = error !== null && failureOf(error).status === 403;
+  // A permission may be taken away while its list is shown.
+  const data = isDenied ? undefined : list.data;
+  const rows = data?.list ?? [];
   const Shown = isNarrow && rows.length > 0 ? RowCards : Rows;
   const isFiltered = Object.keys(state.filters).length > 0;
-  const isDenied = error !== null && failureOf(error).status === 403;
   const isSelectable = useIsSelectable(resource);
   // Rows that are shown no longer, because of another filter or page, are not acted upon.
   const chosen = rows.filter((row) => ticked.includes(keyOf(resource, row)));
   const keysOf = (those: readonly AnyRow[]) => those.map((row) => keyOf(resource, row));
-  useLastPage(list.data, state.page, (page) => change({ page }, { replace: true }));
+  useLastPage(data, state.page, (page) => change({ page }, { replace: true }));
   return (
     <section className="screen" aria-busy={list.isFetching} data-resource={spec.name}>
-      <ListHead
-        resource={resource}
-        data={list.data}
-        onReload={() => mayList && void list.refetch()}
-        state={state}
-      >
+      <ListHead resource={resource} data={data} onReload={() => mayList && void list.refetch()} state={state}>
         {chosen.length > 0 && (
           <Guard of={chosen.length}>
             <Suspense fallback={null}>
@@ -117,18 +114,14 @@ export function ListScreen({ resource }: { resource: Resource }) {
           <RemoveMany resource={resource} ids={keysOf(chosen)} onDone={() => setTicked([])} />
         )}
       </ListHead>
-      {Above && !isDenied && <Above data={list.data as never} />}
+      {Above && !isDenied && <Above data={data as never} />}
       {!isDenied && (Object.keys(spec.filters).length > 0 || spec.dateRange) ? (
         <Filters resource={resource} state={state} change={change} clear={clear} />
       ) : null}
       {error && (
-        <Problem
-          error={error}
-          shownSince={list.data && list.dataUpdatedAt}
-          onRetry={() => void list.refetch()}
-        />
+        <Problem error={error} shownSince={data && list.dataUpdatedAt} onRetry={() => void list.refetch()} />
       )}
-      {(list.data || !error) &&
+      {(data || !error) &&
         (Tiles && tiled.includes(spec.name) && rows.length > 0 ? (
           <Tiles rows={rows} />
         ) : (
@@ -146,7 +139,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
             />
           </Suspense>
         ))}
-      <Pages state={state} data={list.data} onPage={(page) => change({ page })} />
+      <Pages state={state} data={data} onPage={(page) => change({ page })} />
       <Outlet />
     </section>
   );
