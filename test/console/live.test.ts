@@ -9,6 +9,7 @@ import {
   makeMethod,
   makeOrder,
   makePayment,
+  makeRole,
   makeUser,
   mockCallback,
   signedInWith,
@@ -103,6 +104,21 @@ journey('notices, a sum, choices and figures that cannot be had say why', async 
   await follow(page, '/console/office/monitor');
   await said('system-info');
   t.pass();
+});
+
+journey('permissions that somebody else gives a role are not shown as chosen here', async (t, page) => {
+  const { admin } = own.service;
+  const role = await makeRole(admin, ['order.index', 'order.show']);
+  await follow(page, `/console/access/roles/${role.id}/edit`);
+  const form = page.getByRole('dialog');
+  await form.getByText('2 chosen').waitFor();
+  const more = (await admin.get('/permissions?slug=order.store')).data.list[0].id;
+  const { permission_ids } = (await admin.get(`/roles/${role.id}`)).data;
+  await admin.put(`/roles/${role.id}`, { permission_ids: [...permission_ids, more] });
+  await form.getByText('3 chosen').waitFor();
+  t.is(await form.getByText('1 added').count(), 0);
+  await form.locator('.ant-tree-checkbox').first().click();
+  await form.getByText(/^\d added$/).waitFor();
 });
 
 freshJourney('a list goes when its reader may see it no longer', async (t, page) => {

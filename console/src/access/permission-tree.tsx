@@ -109,9 +109,11 @@ interface ChoiceProps extends Control<number[]> {
 
 function Choice({ value = [], onChange, nodes, find, isStrict, id }: ChoiceProps) {
   const [typed, setTyped] = useState('');
-  const before = useRef<readonly number[] | undefined>(undefined);
-  if (before.current === undefined && value.length > 0) before.current = value;
-  const old = before.current ?? [];
+  // What is chosen here is compared with what was there before: the row, also after somebody else has changed it.
+  const own = useRef<string>(undefined);
+  const before = useRef<readonly number[]>([]);
+  if (String(value) !== own.current) before.current = value;
+  const old = before.current;
   const added = value.filter((one) => !old.includes(one)).length;
   const removed = old.filter((one) => !value.includes(one)).length;
   const wanted = typed.trim().toLowerCase();
@@ -120,7 +122,9 @@ function Choice({ value = [], onChange, nodes, find, isStrict, id }: ChoiceProps
   // Entries hidden by the search stay selected.
   const take = (keys: readonly React.Key[]) => {
     const chosen = keys.map(Number).filter(Number.isFinite);
-    onChange?.([...value.filter((one) => !visible.has(one)), ...chosen.filter((one) => visible.has(one))]);
+    const next = [...value.filter((one) => !visible.has(one)), ...chosen.filter((one) => visible.has(one))];
+    own.current = String(next);
+    onChange?.(next);
   };
   return (
     <div className="panel" id={id}>
