@@ -68,6 +68,26 @@ journey(
   },
 );
 
+journey('a form that is being sent is not offered to be discarded', async (t, page) => {
+  let go = () => undefined as void;
+  const held = new Promise<void>((resolve) => (go = resolve));
+  await page.route(/\/api\/admin\/users$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await follow(page, '/console/trade/users/new');
+  const form = page.getByRole('dialog');
+  const username = unique('sent');
+  await form.getByLabel('Username').fill(username);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.locator('.ant-btn-loading').waitFor();
+  await page.keyboard.press('Escape');
+  t.true(await form.getByRole('button', { name: 'Cancel' }).isDisabled());
+  go();
+  await page.getByRole('heading', { name: username }).waitFor();
+  t.is(await page.getByText('Discard your changes?').count(), 0);
+});
+
 journey(
   'a refused form goes back to its field, and a filled one is not discarded by Enter',
   async (t, page) => {

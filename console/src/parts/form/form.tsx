@@ -164,6 +164,8 @@ export default function FormDrawer({
     onClose();
   };
   const askAndClose = () => {
+    // What is being sent can no longer be discarded.
+    if (isBusy) return;
     if (isDirty) askDiscard(close);
     else close();
   };
@@ -194,7 +196,9 @@ export default function FormDrawer({
       onClose={askAndClose}
       footer={
         <Flex gap={8} justify="end">
-          <Button onClick={askAndClose}>{t.cancel}</Button>
+          <Button disabled={isBusy} onClick={askAndClose}>
+            {t.cancel}
+          </Button>
           <Button type="primary" loading={isBusy} disabled={waitSeconds > 0} onClick={() => form.submit()}>
             {waitSeconds > 0 ? t.wait(submitName, waitSeconds) : submitName}
           </Button>

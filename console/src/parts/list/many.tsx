@@ -127,7 +127,11 @@ interface OneTextProps {
 function OneText({ title, fields, label, isBusy, onClose, onSave }: OneTextProps) {
   const [form] = Form.useForm<AnyRow>();
   const askDiscard = useAskDiscard();
-  const askAndClose = () => (form.isFieldsTouched() ? askDiscard(onClose) : onClose());
+  const askAndClose = () => {
+    if (isBusy) return;
+    if (form.isFieldsTouched()) askDiscard(onClose);
+    else onClose();
+  };
   return (
     <Drawer
       open
@@ -140,7 +144,9 @@ function OneText({ title, fields, label, isBusy, onClose, onSave }: OneTextProps
       }}
       footer={
         <Flex gap={8} justify="end">
-          <Button onClick={askAndClose}>{t.cancel}</Button>
+          <Button disabled={isBusy} onClick={askAndClose}>
+            {t.cancel}
+          </Button>
           <Button type="primary" loading={isBusy} onClick={() => form.submit()}>
             {title}
           </Button>
