@@ -257,6 +257,12 @@ journey('a list on a phone is a set of cards, and its filters are collapsed', as
   t.false(await filter.isVisible());
   const filters = page.getByRole('search');
   await filters.getByRole('button', { name: 'Filters', exact: true }).click();
+  await filters.getByLabel('From').click();
+  const calendar = page.locator('.ant-picker-dropdown');
+  await calendar.locator('.ant-picker-cell-today').waitFor();
+  const { x = -1, width = 0 } = (await calendar.boundingBox()) ?? {};
+  t.true(x >= 0 && x + width <= telephone.width, `from ${x}, ${width} wide`);
+  await page.keyboard.press('Escape');
   await filter.fill('ORD-no-such-order');
   await page.getByText('Nothing matches these filters').waitFor();
   await filters.getByRole('button', { name: 'Clear filters' }).click();
