@@ -213,6 +213,7 @@ freshJourney(
     await page.getByRole('button', { name: 'Common periods' }).getByText('Last 7 days').waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Paid' }).uncheck();
+    t.true(await page.getByRole('checkbox', { name: 'Order', exact: true }).isDisabled(), 'opens a row');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('menuitem', { name: 'Save this view' }).click();

@@ -169,6 +169,10 @@ export function resource<
   return { list, spec: spec as unknown as Resource['spec'] };
 }
 
+/** The column that names a row and links to it. */
+export const labelColumn = ({ spec }: Resource): string =>
+  String(spec.label ?? spec.id ?? Object.keys(spec.columns)[0]);
+
 /** Hidden columns: as chosen, or as declared. */
 export const foldedIn = (
   { spec }: Resource,

@@ -22,7 +22,7 @@ import { LinkButton } from '../show/link-button.tsx';
 import { showAmount, showCount } from '../show/money.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
-import { labelOf, type Resource } from '../resource.ts';
+import { labelColumn, labelOf, type Resource } from '../resource.ts';
 import { filterValues, useHiddenColumns, type Page } from './use-list.ts';
 import { Views } from './views.tsx';
 
@@ -191,7 +191,11 @@ function Columns({ resource }: { resource: Resource }) {
           <Checkbox.Group
             className="column-choice"
             value={names.filter((column) => !off.includes(column))}
-            options={names.map((column) => ({ value: column, label: read(labelOf(resource, column)) }))}
+            options={names.map((column) => ({
+              value: column,
+              label: read(labelOf(resource, column)),
+              disabled: column === labelColumn(resource),
+            }))}
             onChange={show}
           />
           <Checkbox

@@ -3,9 +3,9 @@ import { Checkbox } from 'antd';
 import './row-cards.css';
 import { read, texts } from '../../contract/texts.ts';
 import { Label, Value } from '../show/cells.tsx';
-import { idOf, labelOf, type AnyRow } from '../resource.ts';
+import { idOf, labelColumn, labelOf, type AnyRow } from '../resource.ts';
 import { useHiddenColumns } from './use-list.ts';
-import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
+import { keyOf, RowLink, RowMenu, type RowsProps } from './row.tsx';
 
 const t = texts({
   'zh-CN': { sort: '排序', tick: (name: string) => `选择 ${name}` },

@@ -28,10 +28,6 @@ export interface RowsProps {
 export const keyOf = (resource: Resource, row: AnyRow): string =>
   typeof row.id === 'number' ? String(row.id) : idOf(resource, row);
 
-/** The column that names a row and links to it. */
-export const labelColumn = ({ spec }: Resource): string =>
-  String(spec.label ?? spec.id ?? Object.keys(spec.columns)[0]);
-
 export function RowLink({
   resource,
   row,

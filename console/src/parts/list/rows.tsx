@@ -4,10 +4,10 @@ import { useSettings } from '../../contract/settings.ts';
 import { read, texts } from '../../contract/texts.ts';
 import { Label, Value } from '../show/cells.tsx';
 import type { ListState } from './codec.ts';
-import { labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { labelColumn, labelOf, type AnyRow, type Resource } from '../resource.ts';
 import { useHasActions } from './actions.tsx';
 import { useHiddenColumns } from './use-list.ts';
-import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
+import { keyOf, RowLink, RowMenu, type RowsProps } from './row.tsx';
 
 const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
 

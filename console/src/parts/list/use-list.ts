@@ -7,7 +7,7 @@ import { useSettings } from '../../contract/settings.ts';
 import { decode, encode, type Checks, type ListState } from './codec.ts';
 import { useEditQuery } from './edit-query.ts';
 import { recoveryMs } from './recovery.ts';
-import { foldedIn, type AnyRow, type Resource } from '../resource.ts';
+import { foldedIn, labelColumn, type AnyRow, type Resource } from '../resource.ts';
 import { isInstant } from '../show/time.ts';
 
 export interface Page {
@@ -58,15 +58,16 @@ export function useListState({ spec }: Resource) {
   return { state, change, clear };
 }
 
-/** Hidden columns: all but those the address names, as chosen, or as declared. */
+/** Hidden columns: all but those the address names, as chosen, or as declared; never the one that opens a row. */
 export function useHiddenColumns(resource: Resource): readonly string[] {
   const settings = useSettings();
   const [search] = useSearchParams();
   const named = search.get('columns')?.split(',');
   const all = Object.keys(resource.spec.columns);
-  return named?.some((column) => all.includes(column))
+  const hidden = named?.some((column) => all.includes(column))
     ? all.filter((column) => !named.includes(column))
     : foldedIn(resource, settings);
+  return hidden.filter((column) => column !== labelColumn(resource));
 }
 
 /** The API query of a state. */
