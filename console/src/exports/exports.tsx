@@ -121,7 +121,7 @@ export default resource('GET /api/admin/exports', {
     progress: custom<number>((_, row) => <Running row={row as never} />, 150),
     size: bytes(90),
     file_url: custom<string | null>((url, row) => url && <Save id={Number(row.id)} />, 116),
-    filters: custom<Filter[]>(showFilters, 184),
+    filters: custom<Filter[]>(showFilters, 182),
     error_msg: text(200),
     admin: named('username'),
     created_at: time(),
