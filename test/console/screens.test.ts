@@ -224,6 +224,14 @@ journey('payments by channel and status equal the list', async (t, page) => {
   t.true((counts[0] ?? 0) > 10);
 });
 
+journey('the amounts of an order stay in sight beside a long word', async (t, page) => {
+  const details = [{ product_name: 'W'.repeat(150), price: '12.30', quantity: 1 }];
+  const { order_no } = await makeOrder(own.service.admin, '12.30', { details });
+  await follow(page, `/console/trade/orders/${order_no}`);
+  await page.getByRole('cell', { name: '¥12.30' }).first().waitFor();
+  t.is(await beyondTable(page), 0);
+});
+
 journey('the accessible name of a button is its text', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();

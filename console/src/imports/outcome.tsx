@@ -155,7 +155,7 @@ function BadRows({ of: { id, error_file_url } }: { of: Import }) {
         columns={[
           { title: t.row, dataIndex: 'row', width: 80 },
           { title: t.column, dataIndex: 'column', width: 130 },
-          { title: t.value, dataIndex: 'value', width: 160 },
+          { title: t.value, dataIndex: 'value', width: 160, className: 'any-text' },
           { title: t.reason, dataIndex: 'reason' },
         ]}
       />

@@ -130,7 +130,7 @@ function Lines({ order }: { order: Order }) {
         scroll={{ x: 420 }}
         dataSource={order.details}
         columns={[
-          { title: t.product, dataIndex: 'product_name' },
+          { title: t.product, dataIndex: 'product_name', className: 'any-text' },
           {
             title: t.price,
             dataIndex: 'price',
