@@ -1,6 +1,6 @@
 // API and worker stopped under load: what runs ends, nothing is lost, and they are gone within 10 s (R10).
 import '../support/environment.js';
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -51,6 +51,36 @@ const stored = async (paid: MadePayment[]): Promise<number> => {
   const numbers = paid.map(({ payment_no }) => payment_no);
   return (await select('SELECT id FROM payment_callbacks WHERE payment_no IN (?)', [numbers])).length;
 };
+
+test.serial('a connection on its way to an ending API of a cluster is answered by another', async (t) => {
+  const port = await freePort();
+  const env = { ...process.env, PORT: String(port) };
+  const primary = fork(resolve(config.root, 'build/test/support/two-apis.js'), { env, stdio: 'ignore' });
+  t.teardown(() => primary.kill('SIGKILL'));
+  const ready: number[] = [];
+  primary.on('message', (pid: number) => ready.push(pid));
+  await until(() => ready.length === 2);
+  const failures: string[] = [];
+  let isDone = false;
+  const client = async (): Promise<void> => {
+    while (!isDone)
+      await fetch(`http://127.0.0.1:${port}/healthz`, {
+        headers: { Connection: 'close' },
+        signal: AbortSignal.timeout(10_000),
+      })
+        .then((answer) => answer.text())
+        .catch((error: unknown) => failures.push(String(error)));
+  };
+  const clients = Array.from({ length: 6 }, client);
+  for (let round = 0; round < 12; round++) {
+    primary.send(20);
+    process.kill(ready.shift() as number, 'SIGTERM');
+    await until(() => ready.length === 2);
+  }
+  isDone = true;
+  await Promise.all(clients);
+  t.deepEqual(failures, []);
+});
 
 test.serial('a stopping API answers every accepted request', async (t) => {
   const api = await startApi();

@@ -1,4 +1,6 @@
 // The HTTP server with Node's own limits, and its drain. deploy/nginx.conf limits addresses, rates, bodies and slow clients.
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
@@ -60,6 +62,17 @@ export async function drain(server: Server): Promise<void> {
   await Promise.race([closed, sleep(config.app.shutdownMs * 0.7 - closingMs, undefined, { ref: false })]);
   clearInterval(idle);
   server.closeAllConnections();
+  if (cluster.worker) await leave(cluster.worker);
+}
+
+/** How long the primary of a cluster may take to let go of this process. */
+const leavingMs = 1000;
+
+// The primary may have sent a connection before it knew; it takes that back, but not from a process that has ended.
+async function leave(worker: Worker): Promise<void> {
+  const left = once(worker, 'disconnect');
+  worker.disconnect();
+  await Promise.race([left, sleep(leavingMs, undefined, { ref: false })]);
 }
 
 const hasConnections = (server: Server): Promise<boolean> =>
