@@ -57,6 +57,7 @@ journey('one box finds orders, payments, users, administrators and traces by key
   const { headers } = await admin.put(`/users/${id}`, { nickname: 'Found' });
   await find(page, headers.get('X-Trace-Id') ?? '');
   await page.waitForURL(/operation-logs\?trace_id=/);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('/');
   await page.getByText('Recently opened').waitFor();
   await page.getByRole('button', { name: `${payment.order_no} · Order` }).waitFor();
