@@ -31,21 +31,14 @@ export function findProgram(...names) {
  * @param {{ name?: string, env?: NodeJS.ProcessEnv, cwd?: string, stopSignal?: NodeJS.Signals, mayBeKilled?: boolean, timeoutMs?: number }} [options]
  */
 export async function run(program, args, options = {}) {
-  const {
-    name = path.basename(program),
-    env,
-    cwd,
-    stopSignal = 'SIGTERM',
-    mayBeKilled = true,
-    timeoutMs,
-  } = options;
+  const { name = path.basename(program), env, cwd, stopSignal = 'SIGTERM', mayBeKilled = true } = options;
   refuseWhenEnding();
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: timeoutMs,
+    timeout: options.timeoutMs,
     killSignal: stopSignal,
   });
   /** @type {Buffer[]} */
@@ -92,13 +85,18 @@ export function folderOf(pid) {
   }
 }
 
-/** The ids of all processes that were started with this text in their environment. @param {string} text */
-export function processesStartedWith(text) {
-  return listSafely('/proc')
+/** The ids of all other processes. */
+const others = () =>
+  listSafely('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => readSafely(`/proc/${name}/environ`).includes(text))
     .map(Number);
-}
+
+/** The ids of all processes that were started with this text in their environment. @param {string} text */
+export const processesStartedWith = (text) =>
+  others().filter((pid) => readSafely(`/proc/${pid}/environ`).includes(text));
+
+/** The ids of all processes that work in a folder or below. @param {string} folder */
+export const processesIn = (folder) => others().filter((pid) => `${folderOf(pid)}/`.startsWith(`${folder}/`));
 
 /**
  * Signals a process, waits, and kills it if it does not stop.

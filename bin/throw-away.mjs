@@ -4,7 +4,14 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { atEnd } from './lifetime.mjs';
-import { commandLine, listSafely, processesStartedWith, readPid, stopProcess } from './process.mjs';
+import {
+  commandLine,
+  listSafely,
+  processesIn,
+  processesStartedWith,
+  readPid,
+  stopProcess,
+} from './process.mjs';
 
 const PREFIX = 'back-office-';
 const OWNER = 'owner.pid';
@@ -21,19 +28,20 @@ export async function throwAwayHome(durable) {
   return home;
 }
 
-/** Ends every process that was started with THROW_AWAY_HOME=home, whatever group it has moved to. @param {string} home */
+/**
+ * Ends every process that was started with THROW_AWAY_HOME=home, whatever group it has moved to, or works in it: servers
+ * write over their environment.
+ *
+ * @param {string} home
+ */
 export async function endGuests(home) {
-  const guests = processesStartedWith(`THROW_AWAY_HOME=${home}`);
-  await Promise.all(guests.map((pid) => stopProcess(pid, { signal: 'SIGKILL' })));
+  const guests = new Set([...processesStartedWith(`THROW_AWAY_HOME=${home}`), ...processesIn(home)]);
+  await Promise.all([...guests].map((pid) => stopProcess(pid, { signal: 'SIGKILL' })));
 }
 
 /** @param {string} home */
 async function discard(home) {
   await endGuests(home);
-  for (const name of ['mariadb', 'redis']) {
-    const pid = readPid(path.join(home, `${name}.pid`));
-    if (pid && commandLine(pid).includes(`${home}/`)) await stopProcess(pid, { signal: 'SIGKILL' });
-  }
   rmSync(home, { recursive: true, force: true, maxRetries: 3 });
 }
 
