@@ -40,11 +40,11 @@ function useClose(): () => void {
   return () => void (isFirstPage() ? navigate(`..${search}`, { relative: 'path' }) : navigate(-1));
 }
 
-/** Whether the caller might do that when the form was opened. One that is open stays, with what is typed. */
-function useMight(form: { route: Route } | undefined): boolean {
+/** Whether the form was allowed when it was opened: one that is open stays, with what is typed. */
+function useWasAllowed(form: { route: Route } | undefined): boolean {
   const may = useMay();
-  const [might] = useState(() => form !== undefined && may(form.route));
-  return might;
+  const [wasAllowed] = useState(() => form !== undefined && may(form.route));
+  return wasAllowed;
 }
 
 export function RowDrawer({ resource }: { resource: Resource }) {
@@ -94,7 +94,7 @@ export function CreateDrawer({ resource }: { resource: Resource }) {
   const { search } = useLocation();
   const { message } = App.useApp();
   const may = useMay();
-  const might = useMight(create);
+  const wasAllowed = useWasAllowed(create);
   const close = useClose();
   // What was made is shown at once, where it has a page or drawer.
   const open = (answer: AnyRow) => {
@@ -105,7 +105,7 @@ export function CreateDrawer({ resource }: { resource: Resource }) {
   };
   if (!create) return null;
   const name = t.create(read(one ?? title));
-  if (!might) return <Refused title={name} error={noPermission} onClose={close} />;
+  if (!wasAllowed) return <Refused title={name} error={noPermission} onClose={close} />;
   return (
     <FormDrawer
       title={name}
@@ -127,15 +127,15 @@ export function CreateDrawer({ resource }: { resource: Resource }) {
 export function UpdateDrawer({ resource }: { resource: Resource }) {
   const { id = '' } = useParams();
   const { update, title, label } = resource.spec;
-  const might = useMight(update);
-  const { data, error, refetch } = useRow(resource, id, might);
+  const wasAllowed = useWasAllowed(update);
+  const { data, error, refetch } = useRow(resource, id, wasAllowed);
   const client = useQueryClient();
   const navigate = useNavigate();
   const { search } = useLocation();
   const close = () => void (isFirstPage() ? navigate(`../..${search}`, { relative: 'path' }) : navigate(-1));
   if (!update) return null;
   // A form that is open stays, with what is typed, whatever a later call comes to.
-  if (!might) return <Refused title={t.edit} error={noPermission} onClose={close} />;
+  if (!wasAllowed) return <Refused title={t.edit} error={noPermission} onClose={close} />;
   if (error && !data) {
     return (
       <Refused
