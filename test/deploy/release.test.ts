@@ -66,7 +66,7 @@ test.serial('a release and a rollback under traffic fail no request and keep eve
   );
   await stage.commit('second');
   const meets = async (version: string, name: string, ...args: string[]): Promise<void> => {
-    const traffic = startTraffic(stage.port, admin.headers, payments, { secret });
+    const traffic = startTraffic(stage.port, admin.headers, payments, secret);
     const { output, code } = await stage.release(...args);
     await traffic.stop();
     t.is(code, 0, output);

@@ -2,13 +2,13 @@
 import { Agent, request } from 'node:http';
 import { mockCallback, type MadePayment } from './factories.js';
 
-export interface Outcome {
+interface Outcome {
   status: number;
   error?: string;
 }
 
 /** One request over the client's own kept connection; nothing is tried again. */
-export function send(
+function send(
   agent: Agent,
   port: number,
   method: string,
@@ -30,7 +30,7 @@ export function send(
   });
 }
 
-export interface Traffic {
+interface Traffic {
   sent: () => number;
   /** Whatever was not answered 200. */
   failures: readonly Outcome[];
@@ -38,12 +38,14 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
-/** Lists of orders and, each tenth, a callback of these payments, over so many kept connections until it is stopped. */
+const clients = 25;
+
+/** Lists of orders and, each tenth, a callback of these payments, over 25 kept connections until it is stopped. */
 export function startTraffic(
   port: number,
   headers: Record<string, string>,
   payments: readonly MadePayment[],
-  { clients = 25, secret }: { clients?: number; secret?: string } = {},
+  secret: string,
 ): Traffic {
   const failures: Outcome[] = [];
   let [sent, isStopped] = [0, false];
