@@ -1,7 +1,7 @@
 // Lists of many rows: deep pages of orders from both ends, logs by time and by record.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { change, select } from '../../src/lib/database/db.js';
+import { bulk, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { makeOrder, makeUser } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
@@ -18,9 +18,9 @@ const numbers = `SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS
 const months = [shiftPeriod(periodOf(new Date()), -1), periodOf(new Date())];
 
 // n from 0 to 39,999; many of equal amount, many small ones, a few of any size, in two months.
-test.before(async () => {
+test.serial.before(async () => {
   userId = (await makeUser(service.admin)).id;
-  await change(
+  await bulk.change(
     `INSERT INTO orders (period, order_no, user_id, amount, status, created_at, updated_at)
      SELECT month, CONCAT('ORD', month, LPAD(n, 26, '0')), ?, amount, IF(n % 3, 'pending', 'paid'), at, at FROM (
        SELECT n, IF(n % 2, ?, ?) AS month, NOW(3) AS at,
@@ -31,10 +31,10 @@ test.before(async () => {
 });
 
 // As many entries in each log, two of them on order 77: its change, and its creation under its number.
-test.before(async () => {
+test.serial.before(async () => {
   const shared = `month, LPAD(n, 26, '0'), 1, 'admin'`;
   const month = 'IF(n % 2, ?, ?) AS month';
-  await change(
+  await bulk.change(
     `INSERT INTO operation_logs (period, log_key, admin_id, username, module, action, title, method, path, ip, user_agent,
        status, duration_ms, trace_id, created_at, record_key)
      SELECT ${shared}, 'order', 'update', '', 'PUT', CONCAT('/api/admin/orders', IF(n = 78, '', CONCAT('/', n))), '', '',
@@ -42,13 +42,13 @@ test.before(async () => {
      FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
     months,
   );
-  await change(
+  await bulk.change(
     `INSERT INTO login_logs (period, log_key, admin_id, username, ip, user_agent, browser, os, device, status, outcome, created_at)
      SELECT ${shared}, '', '', '', '', '', 1, '', NOW(3) - INTERVAL n SECOND
      FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
     months,
   );
-  await change(
+  await bulk.change(
     `INSERT INTO system_logs (period, log_key, level, module, message, trace_id, created_at)
      SELECT month, LPAD(n, 26, '0'), 'info', 'api', '', '', NOW(3) - INTERVAL n SECOND
      FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
