@@ -26,7 +26,7 @@ function chosenSuite() {
 
 export default async () => {
   const suite = chosenSuite();
-  const { folders, timeout, concurrency = 2, first = [] } = suites[suite] ?? { timeout: '90s' };
+  const { folders, timeout, concurrency = 3, first = [] } = suites[suite] ?? { timeout: '90s' };
   const others = Object.values(suites).flatMap((one) => one.folders);
   return {
     files: folders
