@@ -171,6 +171,6 @@ export const orders: Fault[] = [
     to: `new Set([1213, 1205])`,
     breaks: 'a wait for an AUTO_INCREMENT lock is answered 500',
     test: 'test/trade/transactions.test.ts',
-    match: 'a table that somebody else fills*',
+    match: 'every error of a lock is run again*',
   },
 ];

@@ -91,9 +91,10 @@ export const settlement: Fault[] = [
     match: second,
   },
   {
-    file,
-    from: `const notifications = await notifyAttention(attempt.payment_no, 'order_not_payable', t);`,
-    to: `const notifications = await transact((own) => notifyAttention(attempt.payment_no, 'order_not_payable', own));`,
+    file: 'src/models/trade/payment-attention.ts',
+    from: `return flagged > 0 ? notifyAttention(paymentNo, reason, t, details) : [];`,
+    to: `t.afterCommit(() => transact((own) => notifyAttention(paymentNo, reason, own, details)));
+  return [];`,
     breaks: 'a verdict is stored without its notification',
     test: doubleMoney,
     match: 'a verdict is committed together with its notification',

@@ -6,8 +6,10 @@ import { changeBalances, mustAddUp } from '../support/balances.js';
 import { outcome } from '../support/callbacks.js';
 import type { Client } from '../support/client.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
+import { holding, lockWaits } from '../support/other-connection.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
+import { until } from '../support/until.js';
 
 const { admin } = service;
 /** The same administrator on another process. */
@@ -123,7 +125,12 @@ test('one request_id takes effect once', async (t) => {
 test('concurrent requests with one request_id reach one user only', async (t) => {
   const users = await Promise.all(Array.from({ length: 8 }, () => makeUser(admin)));
   const body = { type: 'income', amount: 1, request_id: unique('race') };
-  const answers = await Promise.all(users.map(({ id }) => update(id, body)));
+  const ids = users.map(({ id }) => id);
+  // Each has come this far before one of them continues.
+  const letGo = await holding(`SELECT id FROM users WHERE id IN (${ids.join()}) FOR UPDATE`);
+  const asked = ids.map((id, index) => update(id, body, index % 2 ? admin : other));
+  await until(async () => (await lockWaits('FROM users')) >= ids.length).finally(letGo);
+  const answers = await Promise.all(asked);
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array.from({ length: 7 }, () => 422)]);
   const counts = await Promise.all(users.map(({ id }) => mustAddUp(id)));
   t.is(

@@ -54,8 +54,17 @@ async function storeInTime(payment: MadePayment): Promise<CallbackKey> {
 const pay = async (payment: MadePayment, thirdPartyNo: string) =>
   settle((await store(payment, thirdPartyNo)) as CallbackKey);
 
-const notificationsOf = async ({ payment_no }: MadePayment): Promise<number> =>
-  (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
+/** Whether each notification of a payment has been sent. */
+const notificationsOf = async ({ payment_no }: MadePayment): Promise<boolean[]> => {
+  const sql = 'SELECT undelivered_since IS NULL AS isSent FROM notifications WHERE content LIKE ?';
+  return (await select<{ isSent: number }>(sql, [`${payment_no}:%`])).map(({ isSent }) => isSent === 1);
+};
+
+/** How often each stored attempt of a payment came. */
+const timesOf = async ({ payment_no }: MadePayment): Promise<number[]> => {
+  const sql = 'SELECT times FROM payment_callbacks WHERE payment_no = ? ORDER BY id';
+  return (await select<{ times: number }>(sql, [payment_no])).map(({ times }) => times);
+};
 
 test('a second third-party number on a paid payment is flagged once', async (t) => {
   const [payment, other] = [
@@ -69,7 +78,7 @@ test('a second third-party number on a paid payment is flagged once', async (t) 
   t.like((await trace(payment)).payment, {
     ...{ status: 'paid', third_party_no: first, needs_attention: true, fail_reason: 'paid_twice' },
   });
-  t.is(await notificationsOf(payment), 1);
+  t.deepEqual(await notificationsOf(payment), [true]);
   const refused = await notify(other, { transaction_id: second });
   t.deepEqual([refused.status, refused.errorCode], [400, 'payment_third_party_no_used']);
   t.deepEqual((await trace(other)).verdicts, ['payment_third_party_no_used']);
@@ -220,11 +229,7 @@ test('notices that anybody can send are stored whole once', async (t) => {
   const notice = { out_trade_no: payment.payment_no, trade_status: 'TRADE_SUCCESS', sign: 'x' };
   const send = () => service.anonymous.post('//api/payment/notify/alipay', notice);
   for (let times = 0; times < 5; times++) t.is((await send()).status, 501);
-  const rows = () =>
-    select<{ times: number }>('SELECT times FROM payment_callbacks WHERE payment_no = ? ORDER BY id', [
-      payment.payment_no,
-    ]);
-  t.deepEqual(await rows(), [{ times: 1 }, { times: 4 }]);
+  t.deepEqual(await timesOf(payment), [1, 4]);
   const { payment_no } = payment;
   await service.admin.put(`/payments/${payment_no}`, {
     needs_attention: false,
@@ -232,7 +237,7 @@ test('notices that anybody can send are stored whole once', async (t) => {
   });
   t.is((await send()).status, 501);
   t.is((await trace(payment)).payment.fail_reason, 'notice_unverified', 'after a look it is news again');
-  t.is((await rows()).length, 3);
+  t.is((await timesOf(payment)).length, 3);
 });
 
 test('money reported just before its order was cancelled still pays it', async (t) => {
@@ -311,7 +316,7 @@ test('a verdict is committed together with its notification', async (t) => {
   await letGo();
   t.is(await settling, 'paid_twice');
   t.like((await trace(payment)).payment, { needs_attention: true, fail_reason: 'paid_twice' });
-  t.is(await notificationsOf(payment), 1);
+  t.deepEqual(await notificationsOf(payment), [true]);
 });
 
 test('an unverifiable notice marks its payment', async (t) => {
@@ -326,7 +331,7 @@ test('an unverifiable notice marks its payment', async (t) => {
     ...{ status: 'pending', needs_attention: true, fail_reason: 'notice_unverified' },
   });
   await service.anonymous.post('//api/payment/notify/alipay', notice);
-  t.is(await notificationsOf(payment), 1);
+  t.deepEqual(await notificationsOf(payment), [true]);
   const stranger = await makePayment(service.admin, methodId);
   await service.anonymous.post('//api/payment/notify/alipay', {
     ...notice,
@@ -342,6 +347,7 @@ test('an unverifiable notice marks its payment', async (t) => {
   ]);
   await service.anonymous.post('//api/payment/notify/alipay', notice);
   t.false((await trace(payment)).payment.needs_attention, 'what is paid needs no proof');
+  t.deepEqual(await timesOf(payment), [1, 2], 'nor is it stored whole again');
 });
 
 test('a sealed WeChat notice marks its payment only if the key opens it', async (t) => {
