@@ -103,7 +103,7 @@ export const imports: Fault[] = [
     to: `if (rows.length < 2) return;`,
     breaks: 'a scattered order is made before all its rows are there',
     test,
-    match: 'scattered rows*',
+    match: 'rows with the same order_ref*',
   },
   {
     file: gathering,
