@@ -9,9 +9,9 @@ export const logs: Fault[] = [
     file,
     from: `columns.map((name) => \`\${name} = VALUES(\${name})\`).join(', ')`,
     to: `'log_key = log_key'`,
-    breaks: 'the entry of a write never says how its request ended',
-    test: logTests,
-    match: 'the entry of a write says how its request ended',
+    breaks: 'the entry of a write never says what it changed',
+    test: 'test/logs/log-lists.test.ts',
+    match: 'an update logs the changed fields*',
   },
   {
     file,
