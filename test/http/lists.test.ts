@@ -167,6 +167,9 @@ test('start and end are inclusive in the request zone', async (t) => {
   t.deepEqual(await found('end_time=2024-03-10T08:00:00%2B08:00&timezone=America/New_York'), [0, 1]);
   t.deepEqual(await found('end_time=2024-03-10T08:00:00+08:00'), [0, 1], 'a plus sign that was not encoded');
   t.deepEqual(await found('start_time=2024-03-10T15:59:59.999Z&end_time=2024-03-10T15:59:59.999Z'), [2]);
+  for (const end of ['2024-03-10 23:59:59', '2024-03-10T23:59:59Z', '2024-03-10T23:59Z'])
+    t.deepEqual(await found(`start_time=2024-03-10&end_time=${end}`), [1, 2, 3], end);
+  t.deepEqual(await found('start_time=2024-03-10&end_time=2024-03-10T23:59:59.000Z'), [1, 2]);
   for (const start of ['2024-03-10T15:59:59.9Z', '2024-03-10T15:59:59.999000001Z'])
     t.deepEqual(await found(`start_time=${start}&end_time=2024-03-10T16:00:00Z`), [2], start);
   t.deepEqual(await found('start_time=2024-03-11&end_time=2024-03-09'), []);

@@ -27,7 +27,7 @@ export const isZone = (name: string): boolean => moment.tz.zone(name) !== null;
 /**
  * Parses a time filter (docs/api.md, 2): a date, a date and time, or ISO 8601 with offset.
  *
- * @param edge a bare date means the first or the last millisecond of that day
+ * @param edge what has no milliseconds means the first or the last one of that day, minute or second
  * @returns undefined when malformed, or outside the years 1000 to 9999 of DATETIME
  */
 export function readTime(text: string, zone = 'UTC', edge: 'start' | 'end' = 'start'): Date | undefined {
@@ -42,9 +42,11 @@ function parse(written: string, zone: string, edge: 'start' | 'end'): Date | und
   const day = moment.tz(text, 'YYYY-MM-DD', true, zone);
   if (day.isValid()) return (edge === 'end' ? day.endOf('day') : day).toDate();
   const local = moment.tz(text, localFormats, true, zone);
-  if (local.isValid()) return local.toDate();
-  const absolute = moment(text.replace(/ (?=\d\d:\d\d$)/, '+'), offsetFormats, true);
-  return absolute.isValid() ? absolute.toDate() : undefined;
+  const time = local.isValid() ? local : moment(text.replace(/ (?=\d\d:\d\d$)/, '+'), offsetFormats, true);
+  if (!time.isValid()) return undefined;
+  // A month that ends at 23:59:59 has the payments of that second.
+  const unit = text.includes('.') ? 'ms' : /:\d\d:\d\d/.test(text) ? 'second' : 'minute';
+  return (edge === 'end' ? time.endOf(unit) : time).toDate();
 }
 
 /** The same instant written in that zone: 2026-11-21T16:00:00.000+08:00. */
