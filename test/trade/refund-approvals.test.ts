@@ -103,6 +103,23 @@ test('a rejected refund releases its amount once', async (t) => {
   t.is((await clerk.post(`/refunds/${own.refund_no}/reject`)).data.status, 'rejected', 'withdrawn');
 });
 
+test('the log tells a rejection from an approval', async (t) => {
+  const titles: string[][] = [];
+  for (const action of ['approve', 'reject']) {
+    const payment = await paidPayment(service.admin, methodId, '20.00');
+    const { refund_no } = (await ask(clerk, payment)).data;
+    await service.admin.post(`/refunds/${refund_no}/${action}`);
+    const path = `/operation-logs?path=/refunds/${refund_no}/${action}`;
+    const titleIn = async (language: string): Promise<string> =>
+      (await service.admin.with({ 'Accept-Language': language }).get(path)).data.list[0].title;
+    titles.push([await titleIn('zh-CN'), await titleIn('en-US')]);
+  }
+  t.deepEqual(titles, [
+    ['审批退款', 'Approve refunds'],
+    ['驳回退款', 'Reject refunds'],
+  ]);
+});
+
 test('approval and rejection at once: one of them happens', async (t) => {
   for (let round = 0; round < 5; round++) {
     const payment = await paidPayment(service.admin, methodId, '20.00');

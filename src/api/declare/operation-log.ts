@@ -107,7 +107,7 @@ function operationOf(route: Route): { module: string; action: string; title: str
 }
 
 const titleOf = (route: Route): Text =>
-  permissionOf(route)?.name ?? route.title ?? { zh: route.summary, en: route.summary };
+  route.title ?? permissionOf(route)?.name ?? { zh: route.summary, en: route.summary };
 
 let titles: ReadonlyMap<string, Text> = new Map();
 

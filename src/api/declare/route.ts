@@ -101,7 +101,7 @@ export interface RouteDefinition<
   name: string;
   /** One English sentence for the documentation. */
   summary: string;
-  /** Name in the operation log of a write without a permission. */
+  /** Name of a write in the operation log, where that of its permission says something else. */
   title?: Text;
   /** Further documentation. */
   description?: string;

@@ -198,7 +198,7 @@ const refunds: SheetSource<RefundCriteria> = {
     column(refund.needs_attention, '需人工处理', 'Needs attention', yesNo),
     column(refund.fail_reason, '说明', 'Note'),
     column(admin.username, '申请人', 'Requested by'),
-    column(approver.username, '审批人', 'Approved by'),
+    column(approver.username, '审批人', 'Decided by'),
     column(refund.accepted_at, '受理时间', 'Accepted at'),
     column(refund.finished_at, '完成时间', 'Finished at'),
     column(refund.created_at, '创建时间', 'Created at'),
