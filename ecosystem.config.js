@@ -9,7 +9,8 @@ import { parseEnv } from 'node:util';
 
 // The four settings of this file may stand in .env like any other: a reload from another shell must not forget them.
 const file = path.join(import.meta.dirname, '.env');
-const settings = { ...(existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}), ...process.env };
+const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : ''; // Windows puts a mark before it
+const settings = { ...parseEnv(text), ...process.env };
 
 // The other half of the cores serves the workers, the database and Redis: on two cores, two instances are slower than one.
 const API_INSTANCES = Number(settings.API_INSTANCES) || Math.max(1, Math.floor(availableParallelism() / 2));

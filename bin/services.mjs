@@ -1,9 +1,10 @@
 // MariaDB and Redis for a command: the configured ones, else private instances. Run directly, it starts
 // throw-away instances, prints their settings as NAME=value lines and keeps them until it is stopped.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
 
 import { askToInstall, install } from './apt.mjs';
 import { stopLeftover } from './daemon.mjs';
@@ -24,7 +25,8 @@ export function loadSettings() {
     const file = path.join(root, name);
     if (!existsSync(file)) continue;
     try {
-      process.loadEnvFile(file);
+      const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, ''); // editors on Windows begin with that mark
+      for (const [setting, value] of Object.entries(parseEnv(text))) process.env[setting] ??= value;
     } catch {
       throw new Failure(`${file} cannot be read by this account`);
     }

@@ -1,6 +1,7 @@
 // Reads the process environment and the `.env` files beside package.json once, and validates every setting.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import Joi from 'joi';
 
 /** The folder of package.json: the parent of `config/` in the sources, one level higher in `build/`. */
@@ -90,11 +91,14 @@ export function readEnvironment<T>(
   return result.value;
 }
 
-// Node.js 20 says of a file that it may not read that it is not there.
 function load(file: string): void {
+  let text: string;
   try {
-    process.loadEnvFile(file);
+    text = readFileSync(file, 'utf8');
   } catch {
     throw new UnusableSettings([`${file} cannot be read by this account`]);
   }
+  // Editors on Windows begin a file with a byte order mark, which would become a part of the first name.
+  for (const [name, value] of Object.entries(parseEnv(text.replace(/^\uFEFF/, ''))))
+    process.env[name] ??= value;
 }

@@ -325,6 +325,15 @@ test.serial('the environment overrides the tenant file, which overrides the shar
   t.is((await configOf({ TENANT_CODE: 'test-other' })).app.port, 3000);
 });
 
+test.serial('a byte order mark does not hide the first setting of a file', async (t) => {
+  const tenant = `test-${randomBytes(4).toString('hex')}`;
+  const file = resolve(projectRoot, `.env.${tenant}`);
+  t.teardown(() => rm(file));
+  await writeFile(file, '\uFEFFPORT=4001\r\nLOG_LEVEL=error\r\n');
+  const config = await configOf({ TENANT_CODE: tenant });
+  t.deepEqual([config.app.port, config.watching.logLevel], [4001, 'error']);
+});
+
 test.serial('a file of settings that cannot be read ends the process with its name', async (t) => {
   const tenant = `test-${randomBytes(4).toString('hex')}`;
   const file = resolve(projectRoot, `.env.${tenant}`);
