@@ -13,7 +13,13 @@ import {
   type MadePayment,
 } from '../support/factories.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import {
+  killProcesses,
+  runCli,
+  startApi,
+  startWorkerProcess,
+  type TestProcess,
+} from '../support/processes.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
@@ -137,6 +143,12 @@ test.serial('callbacks are applied inline while Redis is full', async (t) => {
   await redis.run('CONFIG', 'SET', 'maxmemory', '1mb');
   await t.throwsAsync(redis.run('SET', 'filler', 'x'.repeat(2_000_000)), { message: /OOM/ });
   const payments = await worksWithoutRedis(t);
+  t.like((await callers[0].get('//readyz')).data, { status: 'ok', redis: 'away' });
+  t.is((await callers[0].get('/monitor/system-info')).data.redis.status, 'down');
+  const { findings } = JSON.parse((await runCli(['--json', 'doctor'], redis.env)).output) as {
+    findings: { check: string; says: string }[];
+  };
+  t.regex(findings.find(({ check }) => check === 'Redis')?.says ?? '', /maxmemory/);
   await redis.run('CONFIG', 'SET', 'maxmemory', '0');
   await queueWorks(t);
   for (const payment of payments) await isPaidOnce(t, payment);

@@ -6,7 +6,7 @@ import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
-import { redis } from '../../lib/redis/redis.js';
+import { redis, tryWrite } from '../../lib/redis/redis.js';
 import { keyState } from '../../models/access/key-check.js';
 import { checkEquations } from '../../models/figures/consistency.js';
 import { storageState } from '../../models/files/storage-mark.js';
@@ -105,6 +105,7 @@ const minRedis = [6, 2] as const;
 
 async function checkRedis(): Promise<Finding> {
   assertRedis();
+  await tryWrite();
   const version = field(await redis.info('server'), 'redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < minRedis[0] || (major === minRedis[0] && minor < minRedis[1]);

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
-import { patientRedis } from '../../lib/redis/redis.js';
+import { patientRedis, tryWrite } from '../../lib/redis/redis.js';
 import { sampleSystem } from '../../lib/process/system-info.js';
 import { queueFigures } from './queue-figures.js';
 import { countSockets } from '../http/live-connections.js';
@@ -14,7 +14,7 @@ async function sample() {
     queueFigures().catch(() => []),
     probe(() => select('SELECT 1')),
     // A slow one is up; its latency says how slow.
-    probe(() => patientRedis.ping()),
+    probe(() => tryWrite(patientRedis)),
   ]);
   return { ...system, websocket: { connections: countSockets() }, queues, database, redis: cache };
 }

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { redis } from '../../lib/redis/redis.js';
+import { tryWrite } from '../../lib/redis/redis.js';
 import type { Readiness } from '../../lib/watch/port.js';
 import { currentVersions } from '../../models/tables/versions.js';
 import { isBlocked } from '../../models/office/blacklist.js';
@@ -46,7 +46,7 @@ export const routes = [
     response: record({
       status: ok,
       database: ok.description('Whether the database takes writes'),
-      redis: Joi.string().valid('ok', 'away').required().description('Whether Redis answers'),
+      redis: Joi.string().valid('ok', 'away').required().description('Whether Redis takes writes'),
     }),
     async handle({ query, ip }) {
       // The same path as a request: versions and blacklist, then the database.
@@ -54,7 +54,7 @@ export const routes = [
       if (!(await takesWrites()))
         fail('database_unavailable', { cause: new Error('the database is read-only') });
       const away = (cause: unknown) => (query.strict ? fail('cache_unavailable', { cause }) : 'away');
-      const state = await redis.ping().then(() => 'ok', away);
+      const state = await tryWrite().then(() => 'ok', away);
       return { status: 'ok', database: 'ok', redis: state };
     },
   }),

@@ -23,6 +23,9 @@ export function key(...parts: (string | number)[]): string {
   return `{${config.redis.prefix}}:${parts.join(':')}`;
 }
 
+/** Fails unless Redis takes writes: one that is full still answers a PING. */
+export const tryWrite = (connection = redis): Promise<unknown> => connection.set(key('probe'), 1, 'PX', 1000);
+
 /** How long a start waits for a connection; without one it continues and connects later. */
 export const maxConnectMs = 2000;
 

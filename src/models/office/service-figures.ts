@@ -7,7 +7,7 @@ import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
-import { redis } from '../../lib/redis/redis.js';
+import { tryWrite } from '../../lib/redis/redis.js';
 import { withTimeout } from '../../lib/process/with-timeout.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
 import { partitionedTables } from '../tables/partitions.js';
@@ -30,11 +30,11 @@ export async function takesWrites(): Promise<boolean> {
   return [server?.read_only, server?.storage].every((value) => value === 0 || value === 'OFF');
 }
 
-/** Which of what this process needs answers: the database, also to writes, and Redis. */
+/** Which of what this process needs takes writes: the database, and Redis. */
 export async function checkReachable(): Promise<{ database: boolean; redis: boolean }> {
   const [database, cache] = await Promise.all([
     takesWrites().catch(() => false),
-    redis.ping().then(
+    tryWrite().then(
       () => true,
       () => false,
     ),
@@ -107,7 +107,7 @@ export function exposeServiceFigures(): void {
     );
     return { total: bsize * blocks, free: bsize * bavail };
   });
-  gauge('up', 'whether the database takes writes, and Redis answers', ['part'], async () => {
+  gauge('up', 'whether the database and Redis take writes', ['part'], async () => {
     const { database, redis: cache } = await checkReachable();
     return { database: Number(database), redis: Number(cache) };
   });
