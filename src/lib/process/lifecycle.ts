@@ -1,4 +1,5 @@
 // How a process starts, and how it ends: in order, within its deadline, after writing its last log lines.
+import { format } from 'node:util';
 import { config } from '../../../config/index.js';
 import { flushLogs, logger } from '../watch/logger.js';
 import { withTimeout } from './with-timeout.js';
@@ -41,6 +42,9 @@ export class StartRefused extends Error {}
 
 /** Starts a process after logging warnings; a failure is logged in one line and exits with code 1. */
 export async function start(main: () => Promise<void>): Promise<void> {
+  // What packages print, as Sequelize does about a lost transaction, becomes a line of the log.
+  const print = (...parts: unknown[]): void => logger.warn(format(...parts));
+  Object.assign(console, { warn: print, error: print });
   try {
     warnAtStart();
     await main();
