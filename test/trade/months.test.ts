@@ -6,7 +6,7 @@ import { db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions, partitionedTables } from '../../src/models/tables/partitions.js';
 import type { Client } from '../support/client.js';
-import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
 import { partitionsOf, statementsDuring } from '../support/statements.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -148,6 +148,20 @@ test.serial('a missing month gets its partition at once even behind a long read'
   await reader.commit();
   t.is((await placing).order_no.slice(3, 9), '202906');
   t.true((await periodsOf('orders')).includes(202906));
+});
+
+test.serial('files are taken while the log has no partition of the month', async (t) => {
+  const admin = await adminAt('2029-08-15T00:00:00Z');
+  const { id } = await makeUser(admin);
+  for (const [path, filename, content] of [
+    ['/attachments/upload', 'a.txt', 'hello'],
+    ['/orders/import', 'a.csv', `user_id,amount\n${id},5\n`],
+  ] as const) {
+    const months = (await periodsOf('operation_logs')).filter((period) => period >= 202908);
+    await db.query(`ALTER TABLE operation_logs DROP PARTITION ${months.map((month) => `p${month}`).join()}`);
+    t.is((await admin.upload(path, content, { filename })).status, 200, path);
+    t.true((await periodsOf('operation_logs')).includes(202908));
+  }
 });
 
 const newYork = 'America/New_York';

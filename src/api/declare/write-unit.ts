@@ -29,12 +29,7 @@ export async function handleAsUnit(route: Route, call: AnyCall, ctx: Context): P
   const unit = unitOf(ctx, repeatable);
   setUnit(unit);
   try {
-    return await route.handle(call, ctx).catch(async (error: unknown) => {
-      // The log has no partition of this month: under a clock that is months ahead, or after months without maintenance.
-      if (errno(error) !== noPartition) throw error;
-      await extendPartitions();
-      return route.handle(call, ctx);
-    });
+    return await route.handle(call, ctx);
   } catch (error) {
     setUnit(undefined);
     // What this request has made itself is not repeated after a refusal: its channel would be asked twice.
@@ -89,6 +84,7 @@ function unitOf(ctx: Context, repeatable: Repeatable | undefined): WriteUnit {
   let claims = false;
   // The entry is stored by the first transaction of the request: of later ones it says nothing.
   let isFirst = true;
+  let isMended = false;
   const wasCommitted = (logKey: string) => {
     const mayTell = isFirst;
     return async () => mayTell && isStored(logKey);
@@ -106,6 +102,13 @@ function unitOf(ctx: Context, repeatable: Repeatable | undefined): WriteUnit {
     committed() {
       isFirst = false;
       isClaimed ||= claims;
+    },
+    async mend(error) {
+      // The log has no partition of this month: under a clock that is months ahead, or after months without maintenance.
+      if (isMended || errno(error) !== noPartition) return false;
+      isMended = true;
+      await extendPartitions();
+      return true;
     },
   };
 }

@@ -143,6 +143,7 @@ async function rerun<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
+      if (await currentUnit()?.mend(error)) continue;
       if (!isRerunnable(error)) throw error;
       if (processTime() - begun > rerunMs || currentDeadline() - Date.now() < minTransactionMs)
         throw new DatabaseBusy(`${attempt} runs of a transaction met a lock`, { cause: error });

@@ -32,6 +32,8 @@ export interface Unit {
   end(t: Transaction, result: unknown): Promise<() => Promise<boolean>>;
   /** Called after the commit. */
   committed(): void;
+  /** Called when a run has failed and was rolled back. @returns whether the transaction may run again */
+  mend(error: unknown): Promise<boolean>;
 }
 
 const storage = new AsyncLocalStorage<Context>();
