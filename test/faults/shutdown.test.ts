@@ -2,8 +2,11 @@
 import '../support/environment.js';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, openSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
@@ -104,6 +107,24 @@ test.serial('a stopping API answers every accepted request', async (t) => {
   const worker = await startWorkerProcess();
   await until(() => allPaidOnce(accepted));
   t.is(await worker.stop(), 0);
+});
+
+test.serial('a stopping API leaves nothing of an upload that it cuts off', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'cut-'));
+  t.teardown(() => rm(root, { recursive: true }));
+  const api = await startApi({ STORAGE_ROOT: root });
+  const headers = { 'content-type': 'multipart/form-data; boundary=cut', 'content-length': 9_000_000 };
+  const upload = request(`${api.url}/api/admin/attachments/upload`, {
+    method: 'POST',
+    headers: { ...service.admin.headers, ...headers },
+  });
+  upload.on('error', () => undefined);
+  const part = 'content-disposition: form-data; name="file"; filename="a.txt"';
+  upload.write(`--cut\r\n${part}\r\n\r\n${'x'.repeat(1_000_000)}`);
+  const incoming = join(root, 'incoming');
+  await until(() => existsSync(incoming) && readdirSync(incoming).length === 1);
+  t.deepEqual(await stopped(api), { code: 0, isInTime: true });
+  t.deepEqual(readdirSync(incoming), []);
 });
 
 test.serial('a stopping worker finishes its jobs', async (t) => {

@@ -23,7 +23,10 @@ export function listen(port: number, host: string): Promise<Server> {
     connectionsCheckingInterval: 2000,
   };
   const handle = createApp().callback();
-  const server = createServer(options, (request, response) => void handle(request, response));
+  const server = createServer(options, (request, response) => {
+    const handled = handle(request, response).finally(() => handling.delete(handled));
+    handling.add(handled);
+  });
   server.maxConnections = config.app.connectionsMax;
   server.maxRequestsPerSocket = maxRequestsPerSocket;
   const stopSockets = acceptSockets(server);
@@ -41,6 +44,9 @@ export function listen(port: number, host: string): Promise<Server> {
 
 // Pending answers. Once the server drains, each gets `Connection: close`.
 const running = new Set<ServerResponse>();
+
+// Requests that are still handled, also after their connection was cut.
+const handling = new Set<Promise<void>>();
 
 let draining = false;
 
@@ -62,8 +68,13 @@ export async function drain(server: Server): Promise<void> {
   await Promise.race([closed, sleep(config.app.shutdownMs * 0.7 - closingMs, undefined, { ref: false })]);
   clearInterval(idle);
   server.closeAllConnections();
+  // An upload that was cut off removes its file.
+  await Promise.race([Promise.all(handling), sleep(cuttingMs, undefined, { ref: false })]);
   if (cluster.worker) await leave(cluster.worker);
 }
+
+/** How long the handling of what was cut off may take. */
+const cuttingMs = 500;
 
 /** How long the primary of a cluster may take to let go of this process. */
 const leavingMs = 1000;
