@@ -6,6 +6,7 @@ import type { Client } from '../support/client.js';
 import {
   makeMethod,
   makeOrder,
+  makePayment,
   makeUser,
   mockCallback,
   unique,
@@ -64,6 +65,21 @@ test('orders are filtered by number, user, status, amount, remark and time', asy
   );
   t.like(sorted.data, { page: 2, page_size: 2, total: 4 });
   t.is((await admin.get(`/orders?page=99&page_size=1000&user_id=${user_id}`)).data.page_size, 100);
+});
+
+test('a number that was pasted with spaces is found', async (t) => {
+  const { admin } = service;
+  const { id } = await makeMethod(admin);
+  const payment = await makePayment(admin, id);
+  await admin.post('//api/payment/notify/mock', mockCallback(payment));
+  const { order_no, payment_no } = payment;
+  for (const query of [
+    `orders?order_no=${order_no}`,
+    `payments?payment_no=${payment_no}`,
+    `payments?order_no=${order_no.slice(-20)}`,
+    `payments?third_party_no=MOCK-${payment_no}`,
+  ])
+    t.is((await admin.get(`/${query.replace('=', '=%20')}%20`)).data.total, 1, query);
 });
 
 test('an invalid filter is refused', async (t) => {

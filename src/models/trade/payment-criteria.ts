@@ -42,7 +42,7 @@ export function paymentsWhere(criteria: PaymentCriteria): Where {
   const where = new Where()
     .numbered('p.payment_no', criteria.payment_no, 'p.period')
     .numbered('p.order_no', criteria.order_no)
-    .containsAscii('p.third_party_no', criteria.third_party_no)
+    .containsAscii('p.third_party_no', criteria.third_party_no?.trim())
     .equals('p.payment_method_id', criteria.payment_method_id)
     .equals('p.user_id', criteria.user_id)
     .equals('p.status', criteria.status)
