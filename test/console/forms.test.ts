@@ -201,12 +201,14 @@ journey('a balance is changed once both balances are confirmed', async (t, page)
   t.is(await balance(), '528.10');
   await question.getByRole('button', { name: 'Keep editing' }).click();
   await question.waitFor({ state: 'detached' });
+  await admin.post(`/users/${id}/update-balance`, { type: 'income', amount: '1.90' });
+  await form.getByText(`Adjust balance · ${username} · ¥530.00`).waitFor();
   await choose(page, form, 'Type', 'Income');
   await form.getByRole('button', { name: 'Save' }).click();
-  await title.getByText(`Add ¥500.00 to ${username}: ¥528.10 → ¥1,028.10?`).waitFor();
+  await title.getByText(`Add ¥500.00 to ${username}: ¥530.00 → ¥1,030.00?`).waitFor();
   await question.getByRole('button', { name: 'Add' }).click();
   await form.waitFor({ state: 'detached' });
-  t.is(await balance(), '1028.10');
+  t.is(await balance(), '1030.00');
   await page
     .locator('.panel', { hasText: 'History' })
     .getByText('admin adjusted the balance')
@@ -230,7 +232,7 @@ journey('a balance is changed once both balances are confirmed', async (t, page)
   await form.getByText('The service cannot be reached').waitFor();
   await add('7');
   await form.getByText('Your earlier attempt did take effect').waitFor();
-  t.is(await balance(), '1033.10');
+  t.is(await balance(), '1035.00');
   await form.getByRole('button', { name: 'Cancel' }).click();
   await question.getByRole('button', { name: 'Discard' }).click();
   await form.waitFor({ state: 'detached' });

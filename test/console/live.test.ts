@@ -175,6 +175,26 @@ journey('neither a concurrent change nor a lost network discards the edits of a 
   });
 });
 
+journey('a form opened from a row stays when its row leaves the page', async (t, page) => {
+  const { admin } = own.service;
+  const first = await makeOrder(admin);
+  // So that the first one is the last of its page.
+  for (let count = 1; count < 20; count++) await makeOrder(admin);
+  await follow(page, '/console/trade/orders');
+  await page.getByRole('button', { name: `Actions ${first.order_no}` }).click();
+  await page.getByRole('menuitem', { name: 'Edit note' }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Note').fill('Deliver on Monday');
+  await makeOrder(admin);
+  await page.locator('a.row-link', { hasText: first.order_no }).waitFor({ state: 'detached' });
+  await form.getByText(`Edit note · ${first.order_no}`).waitFor();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  t.like(await selectRow('SELECT remark FROM orders WHERE order_no = ?', [first.order_no]), {
+    remark: 'Deliver on Monday',
+  });
+});
+
 journey('leaving an edited form asks for confirmation', async (t, page) => {
   await follow(page, '/console/office/blacklists/new');
   const address = page.getByRole('dialog').getByRole('textbox', { name: 'Address' });

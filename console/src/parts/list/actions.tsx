@@ -86,13 +86,21 @@ interface Asked {
 }
 
 /** Of the form: the action and its row. */
-const titleOf = ({ action, row }: Asked): string =>
-  action.about ? `${read(action.text)} · ${action.about(row)}` : read(action.text);
+const titleOf = ({ spec }: Resource, { action, row }: Asked): string =>
+  `${read(action.text)} · ${action.about?.(row) ?? String(row[spec.label ?? spec.id ?? 'id'])}`;
 
 const askOf = ({ action: { ask }, row }: Asked) => ask && ((input: AnyRow) => ask(row, input));
 
-/** Runs it; all queries of the resource are refetched afterwards. */
-export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: unknown) => void) {
+/**
+ * Runs it; all queries of the resource are refetched afterwards. A form says what its row is by now.
+ *
+ * @param rows those that are shown; the form of one that no longer is stays
+ */
+export function useAct(
+  resource: Resource,
+  rows: readonly AnyRow[],
+  onDone?: (action: AnyAction, answer: unknown) => void,
+) {
   const client = useQueryClient();
   const profile = useProfile();
   const { message, modal } = App.useApp();
@@ -133,16 +141,19 @@ export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: 
       onOk: () => run.mutateAsync({ action, row }).catch(() => undefined),
     });
   };
-  const drawer = asked && (
+  const isAsked = (row: AnyRow) => asked && idOf(resource, row) === idOf(resource, asked.row);
+  const now = asked && { ...asked, row: rows.find(isAsked) ?? asked.row };
+  const drawer = now && (
     <FormDrawer
-      title={titleOf(asked)}
+      title={titleOf(resource, now)}
       route={asked.action.route}
       fields={asked.action.form ?? {}}
       labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
       path={pathOf(resource, asked.action.route, asked.row)}
-      row={asked.action.route.startsWith('PUT') ? asked.row : undefined}
+      row={asked.action.route.startsWith('PUT') ? now.row : undefined}
+      // Of the row as it was seen: what has changed since is refused.
       fixed={bodyOf(asked.action, asked.row, profile)}
-      ask={askOf(asked)}
+      ask={askOf(now)}
       onDone={(answer) => void finish(asked.action, answer)}
       onClose={() => setAsked(undefined)}
     />
@@ -161,7 +172,7 @@ export function ActionButtons({
   onDone?: (action: AnyAction) => void;
 }) {
   const actionsOf = useActions(resource);
-  const { start, drawer, isBusy } = useAct(resource, onDone);
+  const { start, drawer, isBusy } = useAct(resource, [row], onDone);
   return (
     <Flex gap={8} wrap>
       {actionsOf(row).map((action) => (

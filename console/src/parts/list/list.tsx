@@ -24,7 +24,7 @@ import { ListHead } from './list-head.tsx';
 import { failureOf, noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import type { AnyRow, Resource } from '../resource.ts';
-import { useIsSelectable } from './actions.tsx';
+import { useAct, useIsSelectable } from './actions.tsx';
 import { keyOf } from './row.tsx';
 import { Rows } from './rows.tsx';
 import { useList, useListState, type Page } from './use-list.ts';
@@ -94,6 +94,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const isSelectable = useIsSelectable(resource);
   // Rows that are shown no longer, because of another filter or page, are not acted upon.
   const chosen = rows.filter((row) => ticked.includes(keyOf(resource, row)));
+  const { start, drawer } = useAct(resource, rows);
   const keysOf = (those: readonly AnyRow[]) => those.map((row) => keyOf(resource, row));
   useLastPage(data, state.page, (page) => change({ page }, { replace: true }));
   return (
@@ -135,11 +136,13 @@ export function ListScreen({ resource }: { resource: Resource }) {
               onSort={(order) => change({ order, page: 1 })}
               ticked={ticked}
               onTick={isSelectable ? setTicked : undefined}
+              onAct={start}
               empty={<Nothing resource={resource} isFiltered={isFiltered} onClear={clear} />}
             />
           </Suspense>
         ))}
       <Pages state={state} data={data} onPage={(page) => change({ page })} />
+      {drawer}
       <Outlet />
     </section>
   );

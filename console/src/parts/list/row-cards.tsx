@@ -14,7 +14,8 @@ const t = texts({
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === '';
 
-export default function RowCards({ resource, rows, isPale, state, onSort, ticked, onTick }: RowsProps) {
+export default function RowCards({ isPale, state, onSort, ...cards }: RowsProps) {
+  const { resource } = cards;
   const { spec } = resource;
   const orders = ((spec.sortable ?? []) as readonly string[]).flatMap((column) => {
     const label = read(labelOf(resource, column));
@@ -40,17 +41,15 @@ export default function RowCards({ resource, rows, isPale, state, onSort, ticked
           ))}
         </select>
       )}
-      <Cards {...{ resource, rows, ticked, onTick }} />
+      <Cards {...cards} />
     </div>
   );
 }
 
-function Cards({
-  resource,
-  rows,
-  ticked,
-  onTick,
-}: Pick<RowsProps, 'resource' | 'rows' | 'ticked' | 'onTick'>) {
+type CardsProps = Pick<RowsProps, 'resource' | 'rows' | 'ticked' | 'onTick' | 'onAct'>;
+
+function Cards({ rows, ...shared }: CardsProps) {
+  const { resource, ticked, onTick, onAct } = shared;
   const { columns } = resource.spec;
   const off = useHiddenColumns(resource);
   const first = labelColumn(resource);
@@ -77,7 +76,7 @@ function Cards({
                   {columns[first] && <Value cell={columns[first]} value={row[first]} row={row} />}
                 </RowLink>
                 <span className="grow" />
-                <RowMenu resource={resource} row={row} />
+                <RowMenu resource={resource} row={row} onAct={onAct} />
               </div>
               <dl className="facts">
                 {others
@@ -94,7 +93,7 @@ function Cards({
                   ))}
               </dl>
             </div>
-            {children.length > 0 && <Cards {...{ resource, rows: children, ticked, onTick }} />}
+            {children.length > 0 && <Cards rows={children} {...shared} />}
           </li>
         );
       })}

@@ -4,7 +4,7 @@ import { Button, Dropdown } from 'antd';
 import type { ReactNode } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
-import { useAct, useActions } from './actions.tsx';
+import { useActions, type AnyAction } from './actions.tsx';
 import type { ListState } from './codec.ts';
 import { useMay } from '../show/profile.ts';
 import { idOf, type AnyRow, type Resource } from '../resource.ts';
@@ -21,6 +21,7 @@ export interface RowsProps {
   onSort: (order: string) => void;
   ticked: string[];
   onTick: ((ids: string[]) => void) | undefined;
+  onAct: (action: AnyAction, row: AnyRow) => void;
   empty: ReactNode;
 }
 
@@ -48,13 +49,12 @@ export function RowLink({
   );
 }
 
-export function RowMenu({ resource, row }: { resource: Resource; row: AnyRow }) {
+export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | 'onAct'> & { row: AnyRow }) {
   const { update } = resource.spec;
   const may = useMay();
   const navigate = useNavigate();
   const { search } = useLocation();
   const actions = useActions(resource)(row);
-  const { start, drawer } = useAct(resource);
   const edit = update && may(update.route) ? [{ key: 'edit', label: read(['修改', 'Edit']) }] : [];
   const items = [
     ...edit,
@@ -69,19 +69,16 @@ export function RowMenu({ resource, row }: { resource: Resource; row: AnyRow }) 
   const choose = (key: string) => {
     const action = actions[Number(key)];
     if (key === 'edit') void navigate(`${encodeURIComponent(idOf(resource, row))}/edit${search}`);
-    else if (action) start(action, row);
+    else if (action) onAct(action, row);
   };
   return (
-    <>
-      <Dropdown trigger={['click']} menu={{ items, onClick: ({ key }) => choose(key) }}>
-        <Button
-          type="text"
-          size="small"
-          icon={<MoreOutlined />}
-          aria-label={`${t.more} ${String(row[resource.spec.label ?? 'id'] ?? row.id)}`}
-        />
-      </Dropdown>
-      {drawer}
-    </>
+    <Dropdown trigger={['click']} menu={{ items, onClick: ({ key }) => choose(key) }}>
+      <Button
+        type="text"
+        size="small"
+        icon={<MoreOutlined />}
+        aria-label={`${t.more} ${String(row[resource.spec.label ?? 'id'] ?? row.id)}`}
+      />
+    </Dropdown>
   );
 }

@@ -3,16 +3,16 @@ import { Table, type TableProps } from 'antd';
 import { useSettings } from '../../contract/settings.ts';
 import { read, texts } from '../../contract/texts.ts';
 import { Label, Value } from '../show/cells.tsx';
-import type { ListState } from './codec.ts';
-import { labelColumn, labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { labelColumn, labelOf, type AnyRow } from '../resource.ts';
 import { useHasActions } from './actions.tsx';
 import { useHiddenColumns } from './use-list.ts';
 import { keyOf, RowLink, RowMenu, type RowsProps } from './row.tsx';
 
 const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
 
-export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked, onTick, empty }: RowsProps) {
-  const columns = useColumns(resource, state, useHiddenColumns(resource), rows.length > 0);
+export function Rows(props: RowsProps) {
+  const { resource, rows, isLoading, isPale, onSort, ticked, onTick, empty } = props;
+  const columns = useColumns(props, useHiddenColumns(resource));
   const { isCompact } = useSettings();
   const width = columns.reduce((sum, column) => sum + Number(column.width ?? 120), onTick ? 48 : 0);
   const sort: TableProps<AnyRow>['onChange'] = (_, __, sorter) => {
@@ -58,14 +58,10 @@ const withoutNone = (rows: readonly AnyRow[]): AnyRow[] =>
 type Columns = NonNullable<TableProps<AnyRow>['columns']>;
 
 // Without rows the columns share the width, so that the message is centred.
-function useColumns(
-  resource: Resource,
-  { order }: ListState,
-  off: readonly string[],
-  isFilled: boolean,
-): Columns {
+function useColumns({ resource, rows, state, onAct }: RowsProps, off: readonly string[]): Columns {
   const { spec } = resource;
-  const [field, direction] = order.split(':');
+  const isFilled = rows.length > 0;
+  const [field, direction] = state.order.split(':');
   const name = labelColumn(resource);
   const hasActions = useHasActions(resource);
   const shown = Object.entries(spec.columns).filter(([column]) => !off.includes(column));
@@ -96,7 +92,7 @@ function useColumns(
       fixed: 'end',
       align: 'center',
       title: <span className="unseen">{t.more}</span>,
-      render: (_, row) => <RowMenu resource={resource} row={row} />,
+      render: (_, row) => <RowMenu resource={resource} row={row} onAct={onAct} />,
     },
   ];
 }
