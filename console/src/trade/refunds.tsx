@@ -14,6 +14,16 @@ const t = texts({
   'en-US': { about: (amount: string, user: string, to: string) => `${amount} to ${user} (${to})` },
 });
 
+interface Asked {
+  amount: string;
+  user: { username: string } | null;
+  destination: string;
+}
+
+/** What is decided upon: how much, to whom, by which way. */
+const about = ({ amount, user, destination }: Asked): string =>
+  t.about(showAmount(amount), user?.username ?? '–', nameOf(destinations, destination));
+
 export default resource('GET /api/admin/refunds', {
   name: 'refunds',
   title: ['退款', 'Refunds'],
@@ -87,8 +97,7 @@ export default resource('GET /api/admin/refunds', {
       route: 'POST /api/admin/refunds/{refund_no}/approve',
       text: ['批准', 'Approve'],
       sure: ['批准这笔退款？', 'Approve this refund?'],
-      about: ({ amount, user, destination }) =>
-        t.about(showAmount(amount), user?.username ?? '–', nameOf(destinations, destination)),
+      about,
       when: ({ status, requested_by }, { id }) => status === 'waiting' && requested_by !== id,
     },
     {
@@ -96,7 +105,9 @@ export default resource('GET /api/admin/refunds', {
       text: ['驳回', 'Reject'],
       danger: true,
       when: ({ status }) => status === 'waiting',
+      about,
       form: { reason: words() },
+      labels: { reason: ['驳回理由', 'Why it is rejected'] },
     },
     {
       route: 'POST /api/admin/refunds/{refund_no}/query',

@@ -153,6 +153,7 @@ export function useAct(
       row={asked.action.route.startsWith('PUT') ? now.row : undefined}
       // Of the row as it was seen: what has changed since is refused.
       fixed={bodyOf(asked.action, asked.row, profile)}
+      submit={asked.action.danger ? read(asked.action.text) : undefined}
       ask={askOf(now)}
       onDone={(answer) => void finish(asked.action, answer)}
       onClose={() => setAsked(undefined)}
