@@ -139,7 +139,7 @@ journey('a tab that gave way to newer ones is live again when somebody looks at 
   // An administrator's oldest socket gives way to the eleventh: the one of the page.
   for (let count = 0; count < 10; count++)
     await openSocket(own.service.url, await ticketOf(own.service.admin));
-  await page.locator('.live:not(.on)').waitFor();
+  await page.getByRole('status', { name: /^Too many tabs are open: live updates wait/ }).waitFor();
   await t.throwsAsync(page.waitForEvent('websocket', { timeout: 2500 }), undefined, 'it drives out no other');
   await page.evaluate(`dispatchEvent(new Event('focus'))`);
   await page.locator('.live.on').waitFor();

@@ -4,7 +4,7 @@ import { Alert, Button, Dropdown, Grid, Layout, Menu } from 'antd';
 import { lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
-import { useIsLive } from '../contract/live.ts';
+import { useLiveness } from '../contract/live.ts';
 import { changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
 import { Guard } from '../parts/show/guard.tsx';
@@ -34,7 +34,8 @@ const t = texts({
     system: '跟随系统',
     live: '实时',
     skip: '跳到内容',
-    notLive: '实时连接已断开，正在重连',
+    lost: '实时连接已断开，正在重连',
+    paused: '打开的标签页过多，此页的实时更新已暂停，回到此页时恢复',
     unavailable: '服务暂时没有应答，恢复后会自动继续',
     fold: '折叠菜单',
   },
@@ -53,7 +54,8 @@ const t = texts({
     system: 'Follow the system',
     live: 'Live',
     skip: 'Skip to content',
-    notLive: 'Live updates lost, reconnecting',
+    lost: 'Live updates lost, reconnecting',
+    paused: 'Too many tabs are open: live updates wait until you come back to this one',
     unavailable: 'The service is not responding; this page continues as soon as it does',
     fold: 'Collapse the menu',
   },
@@ -180,13 +182,13 @@ function Entries({ isFolded }: { isFolded: boolean }) {
 }
 
 function LiveSign() {
-  const isLive = useIsLive();
+  const liveness = useLiveness();
   return (
     <span
-      className={isLive ? 'live on' : 'live'}
-      title={isLive ? t.live : t.notLive}
+      className={liveness === 'live' ? 'live on' : 'live'}
+      title={t[liveness]}
       role="status"
-      aria-label={isLive ? t.live : t.notLive}
+      aria-label={t[liveness]}
     />
   );
 }

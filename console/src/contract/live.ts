@@ -12,6 +12,7 @@ type Listener = (frame: Frame) => void;
 const listeners = new Set<Listener>();
 const watchers = new Set<() => void>();
 let isConnected = false;
+let hasGivenWay = false;
 let socket: WebSocket | undefined;
 let timer: number | undefined;
 let failures = 0;
@@ -23,8 +24,9 @@ const gaveWay = 4429;
 
 const isUnderWay = (): boolean => socket !== undefined && socket.readyState < WebSocket.CLOSING;
 
-function setConnected(value: boolean): void {
+function setConnected(value: boolean, gaveWayNow = false): void {
   isConnected = value;
+  hasGivenWay = gaveWayNow;
   for (const watcher of watchers) watcher();
 }
 
@@ -65,7 +67,7 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
       };
       made.onmessage = ({ data }: MessageEvent<string>) => hear(data);
       made.onclose = ({ code }) => {
-        setConnected(false);
+        setConnected(false, code === gaveWay);
         // The session has ended: the next call fails and leads to the sign-in form.
         if (code === 4401) onOpen(false);
         // Connecting at once would drive out the next tab, and that one this again.
@@ -123,12 +125,12 @@ export function onFrame(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Whether the socket is connected. */
-export const useIsLive = (): boolean =>
+/** Whether the socket is connected, will be, or waits until somebody comes back to this tab. */
+export const useLiveness = (): 'live' | 'lost' | 'paused' =>
   useSyncExternalStore(
     (watcher) => {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    () => isConnected,
+    () => (isConnected ? 'live' : hasGivenWay ? 'paused' : 'lost'),
   );
