@@ -196,6 +196,21 @@ journey('the answer of the channel is put in words', async (t, page) => {
   await page.getByRole('link', { name: username }).waitFor();
 });
 
+journey('a channel that fails is not taken for the service', async (t, page) => {
+  const payment = await makePayment(own.service.admin, (await makeMethod(own.service.admin)).id, '12.50');
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
+  await page.route('**/query', (route) =>
+    route.fulfill({
+      status: 502,
+      headers: { 'X-Trace-Id': '01M8ECFRB1CZFZNCA67FE869GG' },
+      json: { code: 50005, message: 'A third-party service failed', data: null },
+    }),
+  );
+  await page.getByRole('button', { name: 'Query the channel' }).click();
+  await page.getByRole('alert').getByText('A third-party service failed').waitFor();
+  t.is(await page.getByText('The service is not responding').count(), 0);
+});
+
 freshJourney(
   'a filter that is set keeps its name, a view keeps filters, order and columns, and a pinned screen is on top',
   async (t, page) => {

@@ -130,7 +130,7 @@ async function send<R extends Route>(route: R, input: Input<R>): Promise<Respons
   const content = body === undefined ? undefined : isForm ? body : JSON.stringify(body);
   try {
     const response = await fetch(addressOf(route, input), { method, headers, body: content, signal });
-    transport.onAnswer?.(response.status >= 502 ? new Failure(t.away, response.status) : undefined);
+    transport.onAnswer?.(isAway(response) ? new Failure(t.away, response.status) : undefined);
     return response;
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -139,6 +139,10 @@ async function send<R extends Route>(route: R, input: Input<R>): Promise<Respons
     throw failure;
   }
 }
+
+/** A 502 with a trace is the service's own: it has answered, a channel or the storage has not. */
+const isAway = ({ status, headers }: Response): boolean =>
+  status >= 502 && !(status === 502 && headers.has('X-Trace-Id'));
 
 interface Envelope {
   code: number;
