@@ -395,6 +395,12 @@ journey('a page beyond the last one shows the last one', async (t, page) => {
   t.notRegex(page.url(), /page=999/);
 });
 
+journey('a filter that is refused is named', async (t, page) => {
+  await follow(page, `/console/trade/orders?order_no=${'x'.repeat(65)}`);
+  await page.getByRole('alert').getByText('Order: must be at most 64 characters long').waitFor();
+  t.pass();
+});
+
 journey('keys move through rows and open what is new', async (t, page) => {
   await makeOrder(own.service.admin);
   await follow(page, '/console/access/profile');

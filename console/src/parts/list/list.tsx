@@ -23,7 +23,7 @@ import { Guard } from '../show/guard.tsx';
 import { ListHead } from './list-head.tsx';
 import { failureOf, noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
-import type { AnyRow, Resource } from '../resource.ts';
+import { labelOf, type AnyRow, type Resource } from '../resource.ts';
 import { useAct, useIsSelectable } from './actions.tsx';
 import { keyOf } from './row.tsx';
 import { Rows } from './rows.tsx';
@@ -120,7 +120,12 @@ export function ListScreen({ resource }: { resource: Resource }) {
         <Filters resource={resource} state={state} change={change} clear={clear} />
       ) : null}
       {error && (
-        <Problem error={error} shownSince={data && list.dataUpdatedAt} onRetry={() => void list.refetch()} />
+        <Problem
+          error={error}
+          labelOf={(name) => labelOf(resource, name)}
+          shownSince={data && list.dataUpdatedAt}
+          onRetry={() => void list.refetch()}
+        />
       )}
       {(data || !error) &&
         (Tiles && tiled.includes(spec.name) && rows.length > 0 ? (

@@ -41,12 +41,15 @@ export const noPermission = new Failure('', 403, { error_code: 'no_permission' }
 export function Problem({
   error,
   list,
+  labelOf,
   onRetry,
   shownSince,
 }: {
   error: unknown;
   /** The title of the list of a record that may not exist. */
   list?: Both;
+  /** Names what was refused for its value. */
+  labelOf?: (name: string) => Both;
   onRetry?: () => void;
   /** When what is still shown was fetched, in milliseconds since 1970. */
   shownSince?: number;
@@ -69,6 +72,12 @@ export function Problem({
       description={
         (shownSince || failure.details.trace_id) && (
           <>
+            {labelOf &&
+              Object.entries(failure.details.errors ?? {}).map(([name, messages]) => (
+                <div key={name}>
+                  {read(labelOf(name))}: {messages.join(' ')}
+                </div>
+              ))}
             {shownSince && failure.isPassing && t.since(showClock(shownSince))}
             <Trace failure={failure} />
           </>
