@@ -9,8 +9,9 @@ import { config } from '../../config/index.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makeOrder, makePayment } from '../support/factories.js';
 import { png } from '../support/files.js';
-import { enter, follow, inaccessible, nowhere } from '../support/pages.js';
+import { beyondTable, enter, follow, inaccessible, nowhere } from '../support/pages.js';
 import { runCli } from '../support/processes.js';
+import { paidPayment } from '../support/refunds.js';
 
 const pictures = resolve(config.root, 'build/screens');
 
@@ -91,12 +92,6 @@ async function isDrawn(page: Page): Promise<void> {
   // What is fetched only now leaves its place to a few grey bars.
   await page.locator('.ant-skeleton').first().waitFor({ state: 'hidden' });
 }
-
-/** How many pixels the widest table of the page goes beyond its place. */
-const beyondTable = (page: Page) =>
-  page.evaluate<number>(
-    `Math.max(0, ...[...document.querySelectorAll('.ant-table-content, .ant-table-body')].map((one) => one.scrollWidth - one.clientWidth))`,
-  );
 
 /** What does not fit: amounts beyond their cell, headings on two lines, controls of one line that differ in height. */
 const unfit = (page: Page) =>
@@ -222,6 +217,16 @@ journey('payments by channel and status equal the list', async (t, page) => {
     data.find((one: { status: string }) => one.status === status).payments;
   t.deepEqual(counts, [of('paid'), of('pending'), of('failed'), of('cancelled')]);
   t.true((counts[0] ?? 0) > 10);
+});
+
+journey('the amount paid today leads to the payments it is the sum of', async (t, page) => {
+  const { admin } = own.service;
+  await paidPayment(admin, (await makeMethod(admin)).id, '12.30');
+  await follow(page, '/console/office/dashboard');
+  await page.locator('a.card', { hasText: 'Paid today' }).click();
+  await page.getByRole('button', { name: 'Sum of amounts' }).click();
+  const sum = (await page.locator('.screen-head strong').innerText()).replace(/[^\d.]/g, '');
+  t.is(Number(sum), (await admin.get('/dashboard/count')).data.paid_amount_today);
 });
 
 journey('the amounts of an order stay in sight beside a long word', async (t, page) => {

@@ -141,3 +141,9 @@ export async function inaccessible(page: Page, rules?: string[]): Promise<string
           .join(' | ')}`,
     );
 }
+
+/** How many pixels the widest table of the page goes beyond its place. */
+export const beyondTable = (page: Page): Promise<number> =>
+  page.evaluate<number>(
+    `Math.max(0, ...[...document.querySelectorAll('.ant-table-content, .ant-table-body')].map((one) => one.scrollWidth - one.clientWidth))`,
+  );

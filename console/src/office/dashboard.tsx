@@ -150,7 +150,7 @@ function Figures({ data }: { data: Snapshot }) {
           label={t.paid}
           value={showAmount(count.paid_amount_today)}
           before={showAmount(count.paid_amount_yesterday)}
-          to="/trade/orders?status=paid"
+          to={`/trade/payments?status=paid&time_field=pay_time&${today}`}
         />
         <Card
           label={t.refunded}
