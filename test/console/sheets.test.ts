@@ -9,7 +9,7 @@ import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { errorFileOf, sheet } from '../support/imports.js';
-import { follow, signIn } from '../support/pages.js';
+import { beyondTable, follow, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -77,6 +77,7 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   await follow(page, '/console/exports/exports');
   await page.locator('[data-resource=exports] .tag', { hasText: 'Done' }).first().waitFor();
   await page.locator('[data-resource=exports]').getByText('Status: Pending').first().waitFor();
+  t.is(await beyondTable(page), 0);
   // Its notification stays until somebody closes it.
   await page.locator('.ant-notification-notice-close').click();
   await page.getByText('Export is ready').waitFor({ state: 'detached' });
