@@ -43,7 +43,11 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
   await page.getByRole('cell', { name: 'bad', exact: true }).first().waitFor();
 
   await start.click();
-  await page.getByRole('link', { name: 'Show these orders' }).waitFor();
+  const shown = page.getByRole('link', { name: 'Show the orders of that time' });
+  await shown.waitFor();
+  // Somebody who comes back to it must not start it again.
+  await page.reload();
+  await shown.waitFor();
   const save = page.getByRole('button', { name: 'Download the invalid rows' });
   await save.waitFor();
   t.is(await countOf('orders'), good);
@@ -52,10 +56,10 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
   const caller = own.service.admin.with({ 'Accept-Language': 'en-US' });
   t.is(kept.toString(), (await errorFileOf(caller, id)).bytes.toString());
 
-  await page.getByRole('button', { name: 'Choose another file' }).click();
+  await page.getByRole('link', { name: 'Import another file' }).click();
   await page.getByLabel('Choose a file').setInputFiles(asFile(kept.toString().replaceAll(',bad,', ',1.00,')));
   await page.getByRole('button', { name: 'Start the import' }).click();
-  await page.getByRole('link', { name: 'Show these orders' }).waitFor();
+  await shown.waitFor();
   await page.getByText('All rows are valid').waitFor();
   t.is(await countOf('orders'), orders);
 });

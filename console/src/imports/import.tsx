@@ -1,13 +1,19 @@
 // One import: outcome and actions.
 import { useNavigate } from 'react-router';
+import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
 import { Facts } from '../parts/show/facts.tsx';
+import { LinkButton } from '../parts/show/link-button.tsx';
 import { RowPage } from '../parts/show/page.tsx';
+import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
 import { Outcome, useImport } from './outcome.tsx';
 
+const t = texts({ 'zh-CN': { another: '导入其他文件' }, 'en-US': { another: 'Import another file' } });
+
 export default function ImportPage({ id, resource }: { id: string; resource: Resource }) {
   const { data } = useImport(Number(id));
+  const may = useMay();
   const navigate = useNavigate();
   return (
     <RowPage
@@ -16,11 +22,16 @@ export default function ImportPage({ id, resource }: { id: string; resource: Res
       what={['导入', 'Import']}
       actions={
         data && (
-          <ActionButtons
-            resource={resource}
-            row={data}
-            onDone={({ route }) => route.startsWith('DELETE') && void navigate('/imports/imports')}
-          />
+          <>
+            {may('POST /api/admin/orders/import') && (
+              <LinkButton to="/imports/imports/new">{t.another}</LinkButton>
+            )}
+            <ActionButtons
+              resource={resource}
+              row={data}
+              onDone={({ route }) => route.startsWith('DELETE') && void navigate('/imports/imports')}
+            />
+          </>
         )
       }
     >

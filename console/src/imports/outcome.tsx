@@ -27,7 +27,7 @@ const t = texts({
     allGood: '所有行都没有问题',
     checked: (count: number) => `检查完成，尚未创建任何订单。可导入 ${showCount(count)} 个订单`,
     imported: (count: number) => `已创建 ${showCount(count)} 个订单`,
-    show: '查看这些订单',
+    show: '查看该时段的订单',
   },
   'en-US': {
     good: 'Valid rows',
@@ -43,7 +43,7 @@ const t = texts({
     checked: (count: number) =>
       `Checked. Nothing has been created yet: ${showCount(count)} ${plural(count, 'order', 'orders')} can be imported`,
     imported: (count: number) => `${showCount(count)} ${plural(count, 'order was', 'orders were')} created`,
-    show: 'Show these orders',
+    show: 'Show the orders of that time',
   },
 });
 

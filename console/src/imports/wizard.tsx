@@ -3,6 +3,7 @@ import { DownloadOutlined, InboxOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
 import { App, Button, Flex, Steps } from 'antd';
 import { useMemo, useState } from 'react';
+import { useNavigate } from 'react-router';
 import { call, download, Failure } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
@@ -67,7 +68,12 @@ export default function ImportWizard() {
       return send(sending);
     },
   });
-  const run = useMutation({ mutationFn: send });
+  const navigate = useNavigate();
+  // From here on it has an address of its own, which a reload or a new sign-in comes back to.
+  const run = useMutation({
+    mutationFn: send,
+    onSuccess: (id) => navigate(`/imports/imports/${id}`, { replace: true }),
+  });
   // A repeated press starts no second import.
   const key = useMemo(() => crypto.randomUUID(), [file]);
   const checked = useImport(check.data);
@@ -82,7 +88,7 @@ export default function ImportWizard() {
     check.reset();
     run.reset();
   };
-  const step = run.data !== undefined || run.isPending ? 2 : file ? 1 : 0;
+  const step = run.isPending ? 2 : file ? 1 : 0;
   const isChecked = checked.data !== undefined && checked.data.status === 1;
   const error = run.error ?? check.error;
   return (
@@ -116,15 +122,11 @@ export default function ImportWizard() {
       {error && (
         <Problem
           error={error}
-          onRetry={() => file && (step === 2 ? run.mutate({ file, isCheck: false, key }) : choose(file))}
+          onRetry={() => file && (run.error ? run.mutate({ file, isCheck: false, key }) : choose(file))}
         />
       )}
-      {run.data !== undefined ? (
-        <Outcome id={run.data} />
-      ) : (
-        check.data !== undefined && <Outcome id={check.data} />
-      )}
-      {file && isChecked && run.data === undefined && (
+      {check.data !== undefined && <Outcome id={check.data} />}
+      {file && isChecked && (
         <div>
           <Button
             type="primary"
