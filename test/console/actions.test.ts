@@ -1,7 +1,7 @@
 // What rows and menus offer: "Delete" for what can be deleted and for nothing else, menu entries a place by dragging and by
 // keys. And data that no screen expects: names that every object inherits break nothing, and values of another kind one place.
 import '../support/environment.js';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import {
@@ -220,6 +220,40 @@ async function makeStrangeMenus(): Promise<void> {
   const { id } = orders.find((one: { slug: string }) => one.slug === 'orders');
   await admin.put(`/menus/${id}`, { parent_id: ids.at(-1) });
 }
+
+journey('an action of a row is chosen, confirmed and left by keyboard', async (t, page) => {
+  const { order_no } = await makeOrder(own.service.admin);
+  await follow(page, '/console/trade/orders');
+  const actions = page.getByRole('button', { name: `Actions ${order_no}` });
+  const isFocused = (place: Locator) => place.and(page.locator(':focus')).waitFor();
+  const cancel = async () => {
+    await actions.press('Enter');
+    await page.locator('[role=menuitem]:focus').waitFor();
+    await page.keyboard.press('Home');
+    await isFocused(page.getByRole('menuitem', { name: 'Edit note' }));
+    await page.keyboard.press('ArrowDown');
+    await isFocused(page.getByRole('menuitem', { name: 'Cancel order' }));
+    await page.keyboard.press('Enter');
+    await isFocused(page.getByRole('button', { name: 'Back' }));
+  };
+  await actions.press('Enter');
+  await isFocused(page.getByRole('menuitem', { name: 'Edit note' }));
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByLabel('Note').fill('Not after all');
+  await page.keyboard.press('Escape');
+  await isFocused(page.getByRole('button', { name: 'Keep editing' }));
+  await page.getByRole('button', { name: 'Discard' }).press('Enter');
+  await isFocused(actions);
+  await cancel();
+  await page.keyboard.press('Enter');
+  await isFocused(actions);
+  await cancel();
+  await page.getByRole('button', { name: 'Cancel order' }).press('Enter');
+  await page.getByText('Cancelled').first().waitFor();
+  t.like(await selectRow('SELECT status FROM orders WHERE order_no = ?', [order_no]), {
+    status: 'cancelled',
+  });
+});
 
 journey('menus named as what every object inherits leave the console standing', async (t, page) => {
   await makeStrangeMenus();

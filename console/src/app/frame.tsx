@@ -1,6 +1,6 @@
 // Menu, header, and the screen.
 import { MenuOutlined, QuestionCircleOutlined, SearchOutlined, UserOutlined } from '@ant-design/icons';
-import { Alert, Button, Dropdown, Grid, Layout, Menu } from 'antd';
+import { Alert, Button, Grid, Layout, Menu } from 'antd';
 import { lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
@@ -8,6 +8,7 @@ import { useLiveness } from '../contract/live.ts';
 import { changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
 import { Guard } from '../parts/show/guard.tsx';
+import { MenuButton } from '../parts/show/menu-button.tsx';
 import { useProfile } from '../parts/show/profile.ts';
 import { SignOutContext } from './sign-out.ts';
 import { directoryOf, menuItems } from './menu.tsx';
@@ -245,11 +246,15 @@ function Account() {
     { key: 'sign-out', label: t.signOut },
   ];
   return (
-    <Dropdown trigger={['click']} menu={{ items, onClick: ({ key }) => choose(key) }}>
-      <Button type="text" icon={<UserOutlined />} aria-label={`${t.account}: ${nickname || username}`}>
-        <span className="only-wide">{nickname || username}</span>
-      </Button>
-    </Dropdown>
+    <MenuButton
+      items={items}
+      onChoose={choose}
+      type="text"
+      icon={<UserOutlined />}
+      aria-label={`${t.account}: ${nickname || username}`}
+    >
+      <span className="only-wide">{nickname || username}</span>
+    </MenuButton>
   );
 }
 

@@ -7,17 +7,16 @@ interface Props {
   start: string;
   end: string;
   names: string[];
-  label: string;
   onChange: (range: Record<string, string>) => void;
 }
 
-export default function Calendar({ start, end, names: [from = '', to = ''], label, onChange }: Props) {
+export default function Calendar({ start, end, names: [from = '', to = ''], onChange }: Props) {
   return (
     <DatePicker.RangePicker
-      aria-label={label}
       className="filter-period"
       autoFocus
       defaultOpen
+      // They name the inputs, which a label would give one name.
       placeholder={[from, to]}
       allowEmpty
       value={[instantToDay(start), instantToDay(end)]}

@@ -1,10 +1,11 @@
 // Exports exactly what a list shows; the progress continues on the exports page.
 import { DownloadOutlined } from '@ant-design/icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { App, Button, Dropdown } from 'antd';
+import { App, Button } from 'antd';
 import { useEffect, useState } from 'react';
 import { call, download, type Route } from '../../contract/api.ts';
 import { texts } from '../../contract/texts.ts';
+import { MenuButton } from '../show/menu-button.tsx';
 import { failureOf } from '../show/problem.tsx';
 import { saveFile } from '../show/save-file.ts';
 import { useMay } from '../show/profile.ts';
@@ -46,11 +47,9 @@ export function ExportButton({ route, filters }: { route: ExportRoute; filters: 
   if (id !== undefined) return <Running route={route} id={id} onEnd={() => setId(undefined)} />;
   const formats = ['csv', 'xlsx'].map((key) => ({ key, label: `${t.export} ${key.toUpperCase()}` }));
   return (
-    <Dropdown trigger={['click']} menu={{ items: formats, onClick: ({ key }) => ask.mutate(key) }}>
-      <Button icon={<DownloadOutlined />} loading={ask.isPending}>
-        {t.export}
-      </Button>
-    </Dropdown>
+    <MenuButton items={formats} onChoose={ask.mutate} icon={<DownloadOutlined />} loading={ask.isPending}>
+      {t.export}
+    </MenuButton>
   );
 }
 

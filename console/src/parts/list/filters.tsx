@@ -1,12 +1,13 @@
 // The filters of a list, each bound to its name in the URL.
 import { DownOutlined, FilterOutlined } from '@ant-design/icons';
-import { Button, ConfigProvider, Dropdown, Flex, Input, Space } from 'antd';
+import { Button, ConfigProvider, Flex, Input, Space } from 'antd';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
 import type { ListState } from './codec.ts';
 import type { Control, Field } from '../form/fields.tsx';
 import { labelOf, type Resource } from '../resource.ts';
+import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
 import { isPeriod, periodBounds, periodNames, periodOf, type PeriodName } from './periods.ts';
 import { showDay } from '../show/time.ts';
@@ -190,23 +191,18 @@ function Period({ state, change }: { state: ListState; change: TakeChange }) {
   }));
   return (
     <Space.Compact className="filter-times">
-      <Dropdown
-        trigger={['click']}
-        menu={{ items, onClick: ({ key }) => isPeriod(key) && take({ ...periodBounds(key) }, key) }}
+      <MenuButton
+        items={items}
+        onChoose={(key) => isPeriod(key) && take({ ...periodBounds(key) }, key)}
+        aria-label={`${periodName} – ${t.presets}`}
+        icon={<DownOutlined />}
+        iconPlacement="end"
       >
-        <Button aria-label={`${periodName} – ${t.presets}`} icon={<DownOutlined />} iconPlacement="end">
-          {periodName}
-        </Button>
-      </Dropdown>
+        {periodName}
+      </MenuButton>
       {isWanted ? (
         <Suspense fallback={plain}>
-          <Calendar
-            start={start_time}
-            end={end_time}
-            names={names}
-            label={t.period}
-            onChange={(range) => take(range)}
-          />
+          <Calendar start={start_time} end={end_time} names={names} onChange={(range) => take(range)} />
         </Suspense>
       ) : (
         plain

@@ -1,11 +1,11 @@
 // One row of a list in any view: its key, its link, its menu of actions.
 import { MoreOutlined } from '@ant-design/icons';
-import { Button, Dropdown } from 'antd';
 import type { ReactNode } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
 import { useActions, type AnyAction } from './actions.tsx';
 import type { ListState } from './codec.ts';
+import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
 import { idOf, type AnyRow, type Resource } from '../resource.ts';
 
@@ -72,13 +72,13 @@ export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | '
     else if (action) onAct(action, row);
   };
   return (
-    <Dropdown trigger={['click']} menu={{ items, onClick: ({ key }) => choose(key) }}>
-      <Button
-        type="text"
-        size="small"
-        icon={<MoreOutlined />}
-        aria-label={`${t.more} ${String(row[resource.spec.label ?? 'id'] ?? row.id)}`}
-      />
-    </Dropdown>
+    <MenuButton
+      items={items}
+      onChoose={choose}
+      type="text"
+      size="small"
+      icon={<MoreOutlined />}
+      aria-label={`${t.more} ${String(row[resource.spec.label ?? 'id'] ?? row.id)}`}
+    />
   );
 }

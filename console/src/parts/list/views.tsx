@@ -1,10 +1,11 @@
 // Saved views of a list: its filters, order and columns under a name. The address of a view shows the same to somebody else.
 import { BookOutlined } from '@ant-design/icons';
-import { App, Button, Dropdown } from 'antd';
+import { App } from 'antd';
 import { lazy, Suspense, useState } from 'react';
 import { useLocation, useNavigate } from 'react-router';
 import { changeSettings, useSettings, type View } from '../../contract/settings.ts';
 import { texts } from '../../contract/texts.ts';
+import { MenuButton } from '../show/menu-button.tsx';
 import { isPeriod, periodBounds, periodOf } from './periods.ts';
 import type { Resource } from '../resource.ts';
 import { useHiddenColumns } from './use-list.ts';
@@ -106,9 +107,13 @@ export function Views({ resource }: { resource: Resource }) {
   ];
   return (
     <>
-      <Dropdown trigger={['click']} menu={{ items, onClick: ({ key }) => choose(key) }}>
-        <Button icon={<BookOutlined />} aria-label={t.views} title={t.views} />
-      </Dropdown>
+      <MenuButton
+        items={items}
+        onChoose={choose}
+        icon={<BookOutlined />}
+        aria-label={t.views}
+        title={t.views}
+      />
       {isNaming && (
         <Suspense fallback={null}>
           <NameView title={t.save} onSave={save} onClose={() => setNaming(false)} />

@@ -8,7 +8,9 @@ export function useReturnFocus(): void {
   useEffect(
     () => () => {
       requestAnimationFrame(() => {
-        if (document.activeElement && document.activeElement !== document.body) return;
+        // The question whether to discard is still there, but no place to stay.
+        const at = document.activeElement;
+        if (at && at !== document.body && !at.closest('.ant-modal-confirm')) return;
         const isGone = !opener?.isConnected || opener === document.body;
         const isElsewhere = location.pathname + location.search !== address;
         const again = isElsewhere && document.querySelector(`a[href=${JSON.stringify(address)}]`);
