@@ -255,6 +255,27 @@ journey('an action of a row is chosen, confirmed and left by keyboard', async (t
   });
 });
 
+freshJourney('columns and dates are chosen by keyboard', async (t, page) => {
+  await makeOrder(own.service.admin);
+  await enter(page, { at: '/console/trade/orders' });
+  await page.getByRole('button', { name: 'Columns' }).press('Enter');
+  await page.getByRole('checkbox', { name: 'Compact rows' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.getByRole('checkbox', { name: 'User' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Space');
+  await page.locator('th', { hasText: 'User' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await page.getByRole('textbox', { name: 'From' }).focus();
+  const first = page.locator('.ant-picker').getByRole('textbox', { name: 'From' });
+  await first.and(page.locator(':focus')).waitFor();
+  await first.fill('2020-01-01');
+  await first.press('Enter');
+  await page.getByRole('textbox', { name: 'To' }).fill('2020-01-31');
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing matches these filters').waitFor();
+  t.regex(page.url(), /start_time=2020-01-01.+end_time=2020-01-31/);
+});
+
 journey('menus named as what every object inherits leave the console standing', async (t, page) => {
   await makeStrangeMenus();
   await page.goto('/console/access/menus');

@@ -182,32 +182,36 @@ function Columns({ resource }: { resource: Resource }) {
     editQuery(forget, { replace: true });
   };
   return (
-    <Popover
-      trigger="click"
-      placement="bottomRight"
-      title={t.columns}
-      content={
-        <div className="stack">
-          <Checkbox.Group
-            className="column-choice"
-            value={names.filter((column) => !off.includes(column))}
-            options={names.map((column) => ({
-              value: column,
-              label: read(labelOf(resource, column)),
-              disabled: column === labelColumn(resource),
-            }))}
-            onChange={show}
-          />
-          <Checkbox
-            checked={isCompact}
-            onChange={({ target }) => changeSettings({ isCompact: target.checked })}
-          >
-            {t.compact}
-          </Checkbox>
-        </div>
-      }
-    >
-      <Button icon={<SettingOutlined />} aria-label={t.columns} title={t.columns} />
-    </Popover>
+    // Around both, so that the next Tab leads from the button to the columns.
+    <span>
+      <Popover
+        trigger="click"
+        placement="bottomRight"
+        getPopupContainer={({ parentElement }) => parentElement ?? document.body}
+        title={t.columns}
+        content={
+          <div className="stack">
+            <Checkbox.Group
+              className="column-choice"
+              value={names.filter((column) => !off.includes(column))}
+              options={names.map((column) => ({
+                value: column,
+                label: read(labelOf(resource, column)),
+                disabled: column === labelColumn(resource),
+              }))}
+              onChange={show}
+            />
+            <Checkbox
+              checked={isCompact}
+              onChange={({ target }) => changeSettings({ isCompact: target.checked })}
+            >
+              {t.compact}
+            </Checkbox>
+          </div>
+        }
+      >
+        <Button icon={<SettingOutlined />} aria-label={t.columns} title={t.columns} />
+      </Popover>
+    </span>
   );
 }
