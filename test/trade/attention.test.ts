@@ -86,6 +86,10 @@ test('a payment has an assignee, who is listed, exported, logged and may be sent
     const refused = await admin.put(address, { assignee_id: id, remark: 'not written' });
     t.deepEqual([refused.status, refused.errorCode], [422, 'admin_unknown']);
   }
+  for (const none of [0, '']) {
+    t.is((await admin.put(address, { assignee_id: none })).data.assignee_id, null);
+    t.is((await admin.put(address, { assignee_id: colleague.id })).status, 200);
+  }
   t.is((await admin.put(`/admins/${colleague.id}`, { status: 0 })).status, 200);
   t.is((await admin.put(address, (await admin.get(address)).data)).status, 200);
   t.like((await admin.put(address, { assignee_id: null })).data, { assignee: null, remark: null });

@@ -27,7 +27,7 @@ const rowCount = async (user: number) => {
 };
 
 test('an order carries its lines, its user and the exact sum', async (t) => {
-  const details = [{ ...line('12.30', 3), product_id: 7 }, line(0.1, 3)];
+  const details = [{ ...line('12.30', 3), product_id: 7 }, line(0.1, 3), { ...line(0, 1), product_id: 0 }];
   const placed = await place({ details, remark: 'by hand', ignored: true });
   t.is(placed.status, 200);
   t.regex(placed.text, /"amount":37\.20,/);
@@ -49,7 +49,7 @@ test('an order carries its lines, its user and the exact sum', async (t) => {
   t.is(order.user.id, userId);
   t.deepEqual(
     order.details.map((detail: { product_id: number | null }) => detail.product_id),
-    [7, null],
+    [7, null, null],
   );
   const rows = await select<object>('SELECT amount, period FROM orders WHERE order_no = ?', [order.order_no]);
   t.deepEqual(rows, [{ amount: '37.20', period: Number(order.order_no.slice(3, 9)) }]);

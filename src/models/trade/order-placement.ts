@@ -81,8 +81,8 @@ async function ableUser(id: number): Promise<{ id: number; username: string }> {
 }
 
 function toDetail(line: OrderLine): LineRecord {
-  const { product_id = null, product_name, price, quantity } = line;
-  return { product_id, product_name, price, quantity, subtotal: subtotal(line) };
+  const { product_id, product_name, price, quantity } = line;
+  return { product_id: product_id || null, product_name, price, quantity, subtotal: subtotal(line) };
 }
 
 function subtotal({ price, quantity }: OrderLine): Money {

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { now } from '../../../lib/values/clock.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, money, nonEmptyMultiline, optionalMultiline } from '../../../lib/input/schema.js';
+import { id, idOrNone, money, nonEmptyMultiline, optionalMultiline } from '../../../lib/input/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';
 import {
   findOrder,
@@ -56,7 +56,7 @@ const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalMultiline(500
 const orderParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 
 const line = Joi.object<OrderLine, true>({
-  product_id: id().allow(null),
+  product_id: idOrNone(),
   product_name: nonEmptyMultiline(200).required(),
   price: money(0n).required(),
   quantity: Joi.number().integer().min(1).max(1_000_000).required(),

@@ -1,8 +1,9 @@
 // /payments: payments of orders. {id} is the payment number; the numeric id works too.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
+import { noneToNull } from '../../../lib/input/blank-to-null.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, money, optionalMultiline } from '../../../lib/input/schema.js';
+import { id, idOrNone, money, optionalMultiline } from '../../../lib/input/schema.js';
 import {
   createPayment,
   findPayment,
@@ -159,13 +160,16 @@ export const routes = [
         .allow(null)
         .max(255)
         .when('needs_attention', { is: Joi.valid(false).required(), then: Joi.required() }),
-      assignee_id: id().allow(null),
+      assignee_id: idOrNone(),
     }),
     fails: ['admin_unknown', 'payment_attention_changed', 'payment_record_not_found'],
     response: paymentDetail,
     subject: ({ params }) => findPayment(params.id),
     async handle({ admin, params, body }) {
-      await updatePayment(params.id, body, { id: admin.adminId, username: admin.username });
+      await updatePayment(params.id, noneToNull(body, 'assignee_id'), {
+        id: admin.adminId,
+        username: admin.username,
+      });
       return showPayment(params.id);
     },
   }),
