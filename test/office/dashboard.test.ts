@@ -93,6 +93,7 @@ test.serial('sign-ins are counted by device and by day', async (t) => {
 
 test.serial('sales are summed exactly by month of payment', async (t) => {
   const month = moment.utc().subtract(2, 'months').startOf('month').add(10, 'days');
+  t.is((await service.admin.get('/dashboard/monthly-sales')).data[9].orders, 0);
   const [{ id: userId } = { id: 0 }] = await select<{ id: number }>('SELECT MIN(id) AS id FROM users');
   for (const [index, amount] of ['0.10', '0.20', '9999999999999.99'].entries()) {
     await change(

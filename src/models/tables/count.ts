@@ -19,7 +19,7 @@ interface Result {
 
 interface Query {
   statement: { sql: string; values: SqlValues };
-  /** Minimum lifetime of a result, in milliseconds. */
+  /** Minimum lifetime of a slow result, in milliseconds. */
   keepMs: number;
   result?: Result;
   /** What its last runs took, in milliseconds. */
@@ -36,7 +36,7 @@ export const figures = {
     answer({ sql, values }, 0) as Promise<T[]>,
 };
 
-/** The same for times that have passed, in which little changes: kept for an hour. */
+/** The same for times that have passed, in which little changes: slow ones are kept for an hour. */
 export const pastFigures = {
   select: <T extends object>(sql: string, values: SqlValues = []): Promise<T[]> =>
     answer({ sql, values }, 3_600_000) as Promise<T[]>,
@@ -65,7 +65,7 @@ async function answer(statement: Query['statement'], keepMs: number): Promise<ob
 }
 
 const maxAgeOf = ({ keepMs }: Query, { costMs }: Result): number =>
-  Math.max(keepMs, costMs < quickMs ? 0 : ageInCosts * costMs);
+  costMs < quickMs ? 0 : Math.max(keepMs, ageInCosts * costMs);
 
 // A query under way may have begun before the change that its caller must see; all who wait share the next one.
 function runAfterNow(query: Query): Promise<Result> {
