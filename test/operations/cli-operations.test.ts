@@ -180,7 +180,7 @@ test('only callbacks in the given range are redriven', async (t) => {
     await makePayment(service.admin, methodId),
     await makePayment(service.admin, methodId),
   ] as const;
-  const hours = ['2026-03-01T08:00:00Z', '2026-03-01T09:00:00Z', '2026-03-01T10:00:00Z'];
+  const hours = ['2026-03-01T08:00:00Z', '2026-03-01T09:30:00.500Z', '2026-03-01T10:00:00Z'];
   for (const [index, payment] of payments.entries()) {
     const { id, period } = await waitingCallback(payment);
     await change('UPDATE payment_callbacks SET created_at = ? WHERE id = ? AND period = ?', [

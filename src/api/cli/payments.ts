@@ -136,10 +136,12 @@ async function redrive(given: Given): Promise<Outcome> {
   return { data: { verdicts, failed }, text: parts.join(', ') || 'none waited', isBad: failed > 0 };
 }
 
-function timeOf(given: Given, name: string): Date | undefined {
+function timeOf(given: Given, name: 'from' | 'to'): Date | undefined {
   const text = given.option(name);
   if (text === undefined) return undefined;
-  const time = /[zZ]$|[+-]\d\d:\d\d$/.test(text) ? readTime(text) : undefined;
+  const time = /[zZ]$|[+-]\d\d:\d\d$/.test(text)
+    ? readTime(text, 'UTC', name === 'to' ? 'end' : 'start')
+    : undefined;
   if (!time) throw new Misuse(`--${name}: a time with its zone, as 2026-11-01T00:00:00Z`);
   return time;
 }
