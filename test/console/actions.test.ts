@@ -289,7 +289,7 @@ journey('menus named as what every object inherits leave the console standing', 
   await menu.getByRole('link', { name: 'Orders' }).click();
   await page.getByRole('heading', { name: 'Orders' }).waitFor();
   await page.keyboard.press('/');
-  await page.getByRole('textbox', { name: 'Find orders' }).fill('roles');
+  await page.getByRole('combobox', { name: 'Find orders' }).fill('roles');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Roles' }).waitFor();
   for (const { slug } of strange) {

@@ -30,7 +30,7 @@ async function flagged(methodId: number, price = '30.00'): Promise<MadePayment> 
 
 async function find(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+k');
-  await page.getByRole('textbox', { name: 'Find orders' }).fill(text);
+  await page.getByRole('combobox', { name: 'Find orders' }).fill(text);
   await page.keyboard.press('Enter');
 }
 
@@ -60,7 +60,13 @@ journey('one box finds orders, payments, users, administrators and traces by key
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('/');
   await page.getByText('Recently opened').waitFor();
-  await page.getByRole('button', { name: `${payment.order_no} · Order` }).waitFor();
+  const recent = page.getByRole('option', { name: `${payment.order_no} · Order` });
+  await recent.waitFor();
+  t.is(await recent.getAttribute('aria-selected'), 'false');
+  for (let steps = 0; steps < 8 && (await recent.getAttribute('aria-selected')) === 'false'; steps++)
+    await page.keyboard.press('ArrowDown');
+  const isSaid = `document.activeElement.getAttribute('aria-activedescendant') === document.querySelector('[aria-selected=true]').id`;
+  t.true(await page.evaluate<boolean>(isSaid), 'what the arrows choose is said');
   t.deepEqual(await inaccessible(page), []);
   await page.keyboard.press('Escape');
 });
@@ -393,6 +399,19 @@ journey('a page beyond the last one shows the last one', async (t, page) => {
   await follow(page, '/console/trade/orders?page=999');
   await page.locator('a.row-link').first().waitFor();
   t.notRegex(page.url(), /page=999/);
+});
+
+journey('the focus returns to the button that opened a box', async (t, page) => {
+  await follow(page, '/console/trade/orders');
+  for (const name of [/^Find/, 'Keys', /^Notifications/]) {
+    const button = page.getByRole('button', { name });
+    await button.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await button.and(page.locator(':focus')).waitFor();
+  }
+  t.pass();
 });
 
 journey('a filter that is refused is named', async (t, page) => {

@@ -10,6 +10,7 @@ import { failureOf } from '../parts/show/problem.tsx';
 import { opens, useProfile, type Profile } from '../parts/show/profile.ts';
 import { Badge, enabled, type States } from '../parts/show/states.tsx';
 import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
+import { useReturnFocus } from '../parts/show/use-return-focus.ts';
 import { useSettled } from '../parts/show/use-settled.ts';
 import { menuScreens } from './menu.tsx';
 import { placesOf } from './places.ts';
@@ -73,6 +74,7 @@ const t = texts({
 });
 
 export default function Palette({ mode, onClose }: { mode: 'find' | 'keys'; onClose: () => void }) {
+  useReturnFocus(false);
   const places = [...placesOf(useProfile())].map(([key, { title }]) => [`g ${key}`, read(title)] as const);
   return mode === 'keys' ? (
     <Modal open title={t.keys} footer={null} onCancel={onClose} width={360}>
@@ -214,7 +216,11 @@ function Finder({ onClose }: { onClose: () => void }) {
       <Input
         autoFocus
         size="large"
+        role="combobox"
         aria-label={t.find}
+        aria-expanded={found.length > 0}
+        aria-controls="found"
+        aria-activedescendant={found.length > 0 ? `found-${at}` : undefined}
         placeholder={t.find}
         value={typed}
         onChange={({ target }) => {
@@ -224,11 +230,18 @@ function Finder({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={press}
       />
-      <ul className="found" ref={list} aria-busy={isPending}>
+      <ul id="found" role="listbox" aria-label={t.find} className="found" ref={list} aria-busy={isPending}>
         {found.map(({ title, address, group, note }, index) => (
-          <li key={`${group} ${address}`}>
+          <li key={`${group} ${address}`} role="presentation">
             {group !== found[index - 1]?.group && <span className="found-group">{group}</span>}
-            <button type="button" className={index === at ? 'chosen' : ''} onClick={() => go(address)}>
+            <button
+              type="button"
+              role="option"
+              id={`found-${index}`}
+              aria-selected={index === at}
+              className={index === at ? 'chosen' : ''}
+              onClick={() => go(address)}
+            >
               <span className="found-title">{title}</span>
               {note && <span className="found-note">{note}</span>}
             </button>

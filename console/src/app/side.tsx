@@ -1,6 +1,7 @@
 // Panels that slide in from the side: the menu on a phone, notifications.
 import { Drawer } from 'antd';
 import type { ReactNode } from 'react';
+import { useReturnFocus } from '../parts/show/use-return-focus.ts';
 
 interface Props {
   title: string;
@@ -12,6 +13,7 @@ interface Props {
 }
 
 export default function Side({ title, place, extra, footer, onClose, children }: Props) {
+  useReturnFocus(false);
   return (
     <Drawer
       open

@@ -2,6 +2,7 @@
 import { Input, Modal } from 'antd';
 import { useState } from 'react';
 import { texts } from '../../contract/texts.ts';
+import { useReturnFocus } from '../show/use-return-focus.ts';
 
 const t = texts({
   'zh-CN': { name: '视图名称', keep: '保存', cancel: '取消' },
@@ -16,6 +17,7 @@ interface Props {
 
 export default function NameView({ title, onSave, onClose }: Props) {
   const [typed, setTyped] = useState('');
+  useReturnFocus(false);
   const name = typed.trim();
   const save = () => name && onSave(name);
   return (

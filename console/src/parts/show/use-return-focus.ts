@@ -1,7 +1,8 @@
-// Returns the focus to what opened a drawer when its route is left.
+// Returns the focus to what opened a drawer or dialog when it is closed.
 import { useEffect, useState } from 'react';
 
-export function useReturnFocus(): void {
+/** @param hasRoute whether it has an address of its own, which a link may lead to */
+export function useReturnFocus(hasRoute = true): void {
   const [opener] = useState(() => document.activeElement);
   // A page that gave way to the drawer is drawn anew, and so is the link there that leads to it.
   const [address] = useState(() => location.pathname + location.search);
@@ -13,11 +14,11 @@ export function useReturnFocus(): void {
         if (at && at !== document.body && !at.closest('.ant-modal-confirm')) return;
         const isGone = !opener?.isConnected || opener === document.body;
         const isElsewhere = location.pathname + location.search !== address;
-        const again = isElsewhere && document.querySelector(`a[href=${JSON.stringify(address)}]`);
+        const again = hasRoute && isElsewhere && document.querySelector(`a[href=${JSON.stringify(address)}]`);
         const target = isGone ? again : opener;
         if (target instanceof HTMLElement) target.focus();
       });
     },
-    [opener, address],
+    [opener, address, hasRoute],
   );
 }
