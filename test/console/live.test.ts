@@ -111,6 +111,7 @@ journey('permissions that somebody else gives a role are not shown as chosen her
   const role = await makeRole(admin, ['order.index', 'order.show']);
   await follow(page, `/console/access/roles/${role.id}/edit`);
   const form = page.getByRole('dialog');
+  await form.getByRole('tree', { name: 'Permissions' }).waitFor();
   await form.getByText('2 chosen').waitFor();
   const more = (await admin.get('/permissions?slug=order.store')).data.list[0].id;
   const { permission_ids } = (await admin.get(`/roles/${role.id}`)).data;

@@ -157,6 +157,7 @@ export default function MenuOrder() {
         {tree && (
           <div onKeyDownCapture={press}>
             <Tree<Node>
+              aria-label={t.title}
               blockNode
               draggable
               treeData={nodesOf(tree)}

@@ -13,6 +13,8 @@ const t = texts({
   'zh-CN': {
     find: '查找权限',
     others: '其他',
+    permissions: '权限',
+    menus: '菜单',
     chosen: (count: number) => `已选 ${count} 项`,
     added: (count: number) => `新增 ${count}`,
     removed: (count: number) => `移除 ${count}`,
@@ -20,6 +22,8 @@ const t = texts({
   'en-US': {
     find: 'Find a permission',
     others: 'Others',
+    permissions: 'Permissions',
+    menus: 'Menus',
     chosen: (count: number) => `${count} chosen`,
     added: (count: number) => `${count} added`,
     removed: (count: number) => `${count} removed`,
@@ -70,7 +74,11 @@ function Permissions(props: Control<number[]>) {
     }
     return [...groups].map(([title, children]) => ({ key: `group ${title}`, title, children }));
   }, [data]);
-  return error ? <Problem error={error} /> : <Choice {...props} nodes={nodes} find={t.find} />;
+  return error ? (
+    <Problem error={error} />
+  ) : (
+    <Choice {...props} name={t.permissions} nodes={nodes} find={t.find} />
+  );
 }
 
 function Menus(props: Control<number[]>) {
@@ -80,7 +88,7 @@ function Menus(props: Control<number[]>) {
     staleTime: 30_000,
   });
   const nodes = useMemo(() => nodesOf((data?.list ?? []) as MenuNode[]), [data]);
-  return error ? <Problem error={error} /> : <Choice {...props} nodes={nodes} isStrict />;
+  return error ? <Problem error={error} /> : <Choice {...props} name={t.menus} nodes={nodes} isStrict />;
 }
 
 interface MenuNode {
@@ -101,13 +109,15 @@ const matches = (nodes: readonly Node[], wanted: string): Node[] =>
   });
 
 interface ChoiceProps extends Control<number[]> {
+  /** Of the tree: its label names the frame around it. */
+  name: string;
   nodes: Node[];
   find?: string;
   /** Parents are selectable entries too. */
   isStrict?: boolean;
 }
 
-function Choice({ value = [], onChange, nodes, find, isStrict, id }: ChoiceProps) {
+function Choice({ value = [], onChange, name, nodes, find, isStrict, id }: ChoiceProps) {
   const [typed, setTyped] = useState('');
   // What is chosen here is compared with what was there before: the row, also after somebody else has changed it.
   const own = useRef<string>(undefined);
@@ -146,6 +156,7 @@ function Choice({ value = [], onChange, nodes, find, isStrict, id }: ChoiceProps
       {shown.length > 0 && (
         <Tree
           key={wanted ? 'found' : 'all'}
+          aria-label={name}
           checkable
           selectable={false}
           checkStrictly={isStrict}
