@@ -17,14 +17,19 @@ const { decode, encode } = await consoleModule<{
 const checks = { keyword: () => true, status: (text: string) => text === 'paid', min: () => true };
 const sortable = ['amount', 'created_at'];
 
+const anyText = fc
+  .string({ unit: 'binary' })
+  .map((text) => text.trim())
+  .filter(Boolean);
+
 const anyState = fc.record({
   page: fc.integer({ min: 1, max: 999_999_999 }),
   order: fc.constantFrom('', 'amount:asc', 'amount:desc', 'created_at:asc'),
   filters: fc.record(
     {
-      keyword: fc.string({ unit: 'binary', minLength: 1 }),
+      keyword: anyText,
       status: fc.constant('paid'),
-      min: fc.string({ minLength: 1 }),
+      min: anyText,
     },
     { requiredKeys: [] },
   ),
@@ -48,6 +53,11 @@ test('any invented URL is read as a valid state', (t) => {
       t.deepEqual(decode(encode(state), checks, sortable), state);
     }),
   );
+});
+
+test('spaces around a filter do not count', (t) => {
+  const made = new URLSearchParams({ keyword: ' green tea\t', status: ' paid', min: ' ' });
+  t.deepEqual(decode(made, checks, sortable).filters, { keyword: 'green tea', status: 'paid' });
 });
 
 test('defaults stay out of the URL', (t) => {

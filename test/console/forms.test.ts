@@ -228,7 +228,7 @@ journey('a balance is changed once both balances are confirmed', async (t, page)
   };
   await page.getByRole('button', { name: 'Adjust balance' }).click();
   await choose(page, form, 'Type', 'Income');
-  await add('5');
+  await add(' 5 ');
   await form.getByText('The service cannot be reached').waitFor();
   await add('7');
   await form.getByText('Your earlier attempt did take effect').waitFor();

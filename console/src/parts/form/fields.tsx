@@ -100,7 +100,12 @@ export const amount = (): Field<string> => ({
   check: isAmount,
   problem: (value) => (value && !isAmount(value) ? t.badAmount : undefined),
   control: ({ onChange, ...props }) => (
-    <Input {...props} inputMode="decimal" prefix="¥" onChange={(event) => onChange?.(event.target.value)} />
+    <Input
+      {...props}
+      inputMode="decimal"
+      prefix="¥"
+      onChange={(event) => onChange?.(event.target.value.trim())}
+    />
   ),
 });
 

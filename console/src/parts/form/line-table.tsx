@@ -55,7 +55,7 @@ export default function LineTable({ value = [], onChange, id }: Control<Line[]>)
               prefix="¥"
               status={hasWrongPrice(line) || (isRefused && !line.price) ? 'error' : undefined}
               value={line.price}
-              onChange={({ target }) => set(at, { price: target.value })}
+              onChange={({ target }) => set(at, { price: target.value.trim() })}
             />
             <InputNumber
               aria-label={t.quantity}

@@ -21,7 +21,8 @@ export function decode(search: URLSearchParams, checks: Checks, sortable: readon
   const page = Number(search.get('page') ?? 1);
   const order = search.get('order_by') ?? '';
   const field = orders.exec(order)?.[1];
-  const given = Object.keys(checks).map((name) => [name, search.get(name) ?? ''] as const);
+  // What is pasted often has spaces around it.
+  const given = Object.keys(checks).map((name) => [name, (search.get(name) ?? '').trim()] as const);
   return {
     page: Number.isInteger(page) && page > 0 && page < 1e9 ? page : 1,
     order: field !== undefined && sortable.includes(field) ? order : '',
