@@ -159,6 +159,12 @@ journey(
     await page.getByRole('button', { name: 'Mark as handled (2)' }).click();
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('Note').fill('Refunded at the channel');
+    // As they do when others fill the list.
+    const showAt = (query: string) =>
+      page.evaluate(`history.pushState(null, '', '${query}'); dispatchEvent(new PopStateEvent('popstate'))`);
+    await showAt('?needs_attention=false');
+    await row(made[0] as MadePayment).waitFor({ state: 'detached' });
+    await showAt('?needs_attention=true');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Keep editing' }).click();
     await page.route(/\/payments\/PAY/, (route) =>

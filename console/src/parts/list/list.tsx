@@ -100,7 +100,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
   return (
     <section className="screen" aria-busy={list.isFetching} data-resource={spec.name}>
       <ListHead resource={resource} data={data} onReload={() => mayList && void list.refetch()} state={state}>
-        {chosen.length > 0 && (
+        {ticked.length > 0 && (
           <Guard of={chosen.length}>
             <Suspense fallback={null}>
               <ManyActions

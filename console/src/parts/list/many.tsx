@@ -46,7 +46,8 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
   const client = useQueryClient();
   const profile = useProfile();
   const [isBusy, setBusy] = useState(false);
-  const [asked, setAsked] = useState<AnyAction>();
+  // With the rows it was opened for: they may leave the page while somebody types.
+  const [asked, setAsked] = useState<{ action: AnyAction; own: readonly AnyRow[] }>();
   const offered = manyOf(resource)
     .map((action) => ({ action, own: rows.filter((row) => possible(row).includes(action)) }))
     .filter(({ own }) => own.length > 0);
@@ -77,7 +78,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
     await client.invalidateQueries();
   };
   const start = (action: AnyAction, own: readonly AnyRow[]) => {
-    if (action.form) return setAsked(action);
+    if (action.form) return setAsked({ action, own });
     return void modal.confirm({
       title: t.sure(read(action.text), own.length),
       okText: t.run(read(action.text), own.length),
@@ -87,7 +88,6 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
       onOk: () => run(action, own, {}),
     });
   };
-  const current = offered.find(({ action }) => action === asked);
   return (
     <>
       {offered.map(({ action, own }) => (
@@ -100,14 +100,14 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
           {t.run(read(action.text), own.length)}
         </Button>
       ))}
-      {current && (
+      {asked && (
         <OneText
-          title={t.run(read(current.action.text), current.own.length)}
-          fields={current.action.form ?? {}}
-          label={(name) => read(current.action.labels?.[name] ?? labelOf(resource, name))}
+          title={t.run(read(asked.action.text), asked.own.length)}
+          fields={asked.action.form ?? {}}
+          label={(name) => read(asked.action.labels?.[name] ?? labelOf(resource, name))}
           isBusy={isBusy}
           onClose={() => setAsked(undefined)}
-          onSave={(input) => void run(current.action, current.own, input)}
+          onSave={(input) => void run(asked.action, asked.own, input)}
         />
       )}
     </>
