@@ -175,6 +175,17 @@ journey('a payment is refunded in parts from its page', async (t, page) => {
   await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
   await story.getByText('Refunded · ¥4.00').waitFor();
   t.like(await booksOf(payment), { status: 'paid', refunded_amount: '9.00' });
+  // Somebody else is faster.
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await dialog.getByLabel('Reason').fill('The rest came late');
+  const rest = { payment_no: payment.payment_no, destination: 'balance', reason: 'Late', amount: '21.00' };
+  const { refund_no } = (await admin.post('/refunds', rest)).data;
+  await dialog.getByText('up to ¥0.00').waitFor();
+  t.is(await dialog.getByLabel('Reason').inputValue(), 'The rest came late');
+  await admin.post(`/refunds/${refund_no}/reject`, {});
+  await dialog.getByText('up to ¥21.00').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Discard' }).click();
 });
 
 journey('a large refund is approved by another administrator', async (t, page) => {

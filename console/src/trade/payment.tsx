@@ -90,7 +90,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                 {t.query}
               </Button>
             )}
-            {Number(payment.refundable) > 0 && may('POST /api/admin/refunds') && <Refund payment={payment} />}
+            {may('POST /api/admin/refunds') && <Refund payment={payment} />}
             <ActionButtons resource={resource} row={payment} />
           </>
         )

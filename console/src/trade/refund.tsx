@@ -34,9 +34,11 @@ export function Refund({ payment: { payment_no, refundable } }: { payment: Payme
   const client = useQueryClient();
   return (
     <>
-      <Button icon={<UndoOutlined />} onClick={() => setOpen(true)}>
-        {t.refund}
-      </Button>
+      {Number(refundable) > 0 && (
+        <Button icon={<UndoOutlined />} onClick={() => setOpen(true)}>
+          {t.refund}
+        </Button>
+      )}
       {isOpen && (
         <FormDrawer
           title={t.title(showAmount(refundable))}
