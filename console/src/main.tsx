@@ -29,9 +29,9 @@ function Page() {
       setReason(why);
       setIn(false);
     };
-    session.onRefused = () => {
+    session.onRefused = (slug) => {
       session.forget();
-      leave('ended');
+      leave(slug === 'token_revoked' ? 'revoked' : 'ended');
     };
     session.onEnd = () => leave('elsewhere');
     session.onBegin = enter;

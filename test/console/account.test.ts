@@ -95,7 +95,7 @@ freshJourney('a form survives the end of its session', async (t, page) => {
   await form.getByLabel('Username').fill(username);
   await form.getByLabel('Display name').fill('王小明');
   await own.service.admin.delete(`/admins/${account.id}/tokens`);
-  await page.getByRole('alert').getByText('Your session has ended. Sign in to continue').waitFor();
+  await page.getByRole('alert').getByText('Your session was ended by another administrator').waitFor();
   const other = await makeAdmin(own.service.admin, [1]);
   await signIn(page, other.username, other.password);
   await form.waitFor();

@@ -16,6 +16,7 @@ const t = texts({
     entering: '正在登录…',
     other: 'English',
     ended: '会话已结束，请重新登录',
+    revoked: '您的会话已被结束：由其他管理员、在另一处结束，或因密码已更改。请重新登录',
     elsewhere: '您已在其他标签页退出登录',
     what: '订单、支付与用户的管理后台，仅供管理员使用',
     show: '显示密码',
@@ -32,6 +33,8 @@ const t = texts({
     entering: 'Signing in…',
     other: '中文',
     ended: 'Your session has ended. Sign in to continue',
+    revoked:
+      'Your session was ended by another administrator, from elsewhere, or by a new password. Sign in to continue',
     elsewhere: 'You signed out in another tab',
     what: 'Orders, payments, users – administrators only',
     show: 'Show password',
@@ -46,7 +49,7 @@ interface Captcha {
 }
 
 /** Why the form is shown to somebody who was signed in. */
-export type Reason = 'ended' | 'elsewhere';
+export type Reason = 'ended' | 'revoked' | 'elsewhere';
 
 export function SignIn({ reason, onEnter }: { reason?: Reason; onEnter: () => void }) {
   const [failure, setFailure] = useState<Failure>();

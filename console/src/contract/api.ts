@@ -180,6 +180,6 @@ function failureOf(response: Response, envelope: Envelope | undefined): Failure 
     trace_id: trace_id ?? response.headers.get('X-Trace-Id') ?? undefined,
     retryAfter: Number.isFinite(wait) ? wait : undefined,
   });
-  if (response.status === 401 && session.token) session.onRefused?.();
+  if (response.status === 401 && session.token) session.onRefused?.(failure.code);
   return failure;
 }

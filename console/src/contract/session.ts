@@ -37,8 +37,8 @@ export const session = {
   onEnd: undefined as (() => void) | undefined,
   /** Called when this tab has no token any more, for whatever reason. */
   onLeave: undefined as (() => void) | undefined,
-  /** Called when the service no longer takes the token. */
-  onRefused: undefined as (() => void) | undefined,
+  /** Called with the slug of the reason when the service no longer takes the token. */
+  onRefused: undefined as ((reason: string) => void) | undefined,
   begin(token: string): void {
     store(token);
     send({ kind: 'token', token });
