@@ -67,6 +67,10 @@ journey('one box finds orders, payments, users, administrators and traces by key
     await page.keyboard.press('ArrowDown');
   const isSaid = `document.activeElement.getAttribute('aria-activedescendant') === document.querySelector('[aria-selected=true]').id`;
   t.true(await page.evaluate<boolean>(isSaid), 'what the arrows choose is said');
+  await page.evaluate(
+    `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true }))`,
+  );
+  t.is(await page.getByRole('dialog').count(), 1, 'Enter belongs to an input method that is at work');
   t.deepEqual(await inaccessible(page), []);
   await page.keyboard.press('Escape');
 });

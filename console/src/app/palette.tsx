@@ -197,7 +197,9 @@ function Finder({ onClose }: { onClose: () => void }) {
   useEffect(() => {
     list.current?.querySelector('.chosen')?.scrollIntoView({ block: 'nearest' });
   }, [at]);
-  const press = ({ key }: React.KeyboardEvent) => {
+  const press = ({ key, nativeEvent }: React.KeyboardEvent) => {
+    // An input method takes Enter and arrows for itself.
+    if (nativeEvent.isComposing) return;
     if (key === 'ArrowDown') setAt((before) => Math.min(before + 1, found.length - 1));
     else if (key === 'ArrowUp') setAt((before) => Math.max(before - 1, 0));
     else if (key === 'Enter' && isPending) setWantsFirst(true);
