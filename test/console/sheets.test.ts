@@ -61,6 +61,10 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
   await page.getByRole('button', { name: 'Start the import' }).click();
   await shown.waitFor();
   await page.getByText('All rows are valid').waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  const outcome = await page.getByText(/orders were created$/).boundingBox();
+  t.true((outcome?.height ?? 0) < 60, 'on a phone its words stand side by side');
+  await page.setViewportSize({ width: 1280, height: 800 });
   t.is(await countOf('orders'), orders);
 });
 

@@ -99,8 +99,13 @@ function Result({ of: { dry_run, order_count, failed_count, created_at, finished
       type={order_count > 0 ? 'success' : 'warning'}
       showIcon
       title={t.imported(order_count)}
-      description={failed_count === 0 ? t.allGood : undefined}
-      action={isShown && <LinkButton to={`/trade/orders?${span.toString()}`}>{t.show}</LinkButton>}
+      description={
+        // Not beside the title, which a phone has no room for.
+        <Flex vertical gap={8} align="start">
+          {failed_count === 0 && t.allGood}
+          {isShown && <LinkButton to={`/trade/orders?${span.toString()}`}>{t.show}</LinkButton>}
+        </Flex>
+      }
     />
   );
 }
