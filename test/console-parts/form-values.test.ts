@@ -5,10 +5,11 @@ import { consoleModule } from '../support/console-module.js';
 
 type Row = Record<string, unknown>;
 
-const { changed, given, initialOf, rebase } = await consoleModule<{
+const { changed, given, initialOf, rebase, touched } = await consoleModule<{
   changed: (values: Row, base: Row, required?: readonly string[]) => Row;
   given: (values: Row) => Row;
   initialOf: (fields: object, row: Row | undefined) => Row;
+  touched: (values: Row, base: Row) => Row;
   rebase: (values: Row, base: Row, latest: Row) => { taken: Row; conflicts: string[] };
 }>('parts/form/form-values.ts');
 
@@ -35,6 +36,12 @@ test('a form starts with the values of the row and without secrets', (t) => {
 
 test('a create sends only the filled fields', (t) => {
   t.deepEqual(given({ a: '', b: null, c: undefined, d: 0, e: false, f: [] }), { d: 0, e: false, f: [] });
+});
+
+test('a draft has only the fields that were touched', (t) => {
+  const base = { a: 'x', b: undefined, c: [1] };
+  t.deepEqual(touched({ a: '', b: undefined, c: [1] }, base), { a: '' });
+  t.deepEqual(touched(base, base), {});
 });
 
 test('an update sends only the changed fields', (t) => {

@@ -17,6 +17,7 @@ export function useDraft(name: string, fields: Fields) {
         if (isSecret || value === undefined) return [];
         return [[field, withoutSecrets ? withoutSecrets(value) : value]];
       });
+      if (open.length === 0) return sessionStorage.removeItem(place);
       sessionStorage.setItem(place, JSON.stringify(Object.fromEntries(open)));
     },
     forget() {

@@ -37,6 +37,10 @@ export const changed = (values: AnyRow, base: AnyRow, required: readonly string[
       .map(([name, value]) => [name, value === undefined ? null : value]),
   );
 
+/** The fields that differ from those the form began with. */
+export const touched = (values: AnyRow, base: AnyRow): AnyRow =>
+  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(value, base[name])));
+
 /** A form rebased onto a newer row. */
 export interface Rebased {
   /** Values of untouched fields. */

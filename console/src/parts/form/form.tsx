@@ -9,7 +9,7 @@ import { useDraft, useLeaveGuard } from './draft.ts';
 import type { Field } from './fields.tsx';
 import { FormEnd, fieldOf, goTo } from './form-focus.tsx';
 import { rulesOf } from './form-rules.ts';
-import { changed, given, initialOf, rebase, type Fields } from './form-values.ts';
+import { changed, given, initialOf, rebase, touched, type Fields } from './form-values.ts';
 import { detailsOf, failureOf, useCountdown } from '../show/problem.tsx';
 import type { AnyRow, Question } from '../resource.ts';
 import { useReturnFocus } from '../show/use-return-focus.ts';
@@ -252,7 +252,8 @@ export default function FormDrawer({
           setDirty(true);
           // The errors of the service were about other values.
           setFailure(undefined);
-          draft.keep(values);
+          // The others may be changed by somebody else before it is read again.
+          draft.keep(touched(values, base.current ?? {}));
         }}
       >
         {Object.entries(fields).map(([name, field]) =>
