@@ -113,26 +113,30 @@ freshJourney('a form survives the end of its session', async (t, page) => {
   t.is(row.nickname, '王小明');
 });
 
-freshJourney('a draft brings back only what its writer has changed', async (t, page) => {
-  const { admin } = own.service;
-  const { id } = await makeUser(admin, { nickname: 'Before', email: 'before@example.com' });
-  const account = await makeAdmin(admin, [1]);
-  await enter(page, { at: `/console/trade/users/${id}/edit`, ...account });
-  const form = page.getByRole('dialog');
-  await form.getByLabel('Display name').fill('Mine');
-  await admin.delete(`/admins/${account.id}/tokens`);
-  await page.locator('.sign-in').waitFor();
-  await admin.put(`/users/${id}`, { email: 'theirs@example.com' });
-  await signIn(page, account.username, account.password);
-  await form.getByText('Your unsaved changes are back').waitFor();
-  t.is(await form.getByLabel('Email').inputValue(), 'theirs@example.com');
-  await form.getByRole('button', { name: 'Save' }).click();
-  await form.waitFor({ state: 'detached' });
-  t.like(await selectRow('SELECT nickname, email FROM users WHERE id = ?', [id]), {
-    nickname: 'Mine',
-    email: 'theirs@example.com',
-  });
-});
+freshJourney(
+  'a draft brings back only what its writer has changed, and says what others have',
+  async (t, page) => {
+    const { admin } = own.service;
+    const { id } = await makeUser(admin, { nickname: 'Before', email: 'before@example.com' });
+    const account = await makeAdmin(admin, [1]);
+    await enter(page, { at: `/console/trade/users/${id}/edit`, ...account });
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Display name').fill('Mine');
+    await admin.delete(`/admins/${account.id}/tokens`);
+    await page.locator('.sign-in').waitFor();
+    await admin.put(`/users/${id}`, { nickname: 'Theirs', email: 'theirs@example.com' });
+    await signIn(page, account.username, account.password);
+    await form.getByText('Your unsaved changes are back').waitFor();
+    t.is(await form.getByLabel('Email').inputValue(), 'theirs@example.com');
+    await form.getByText('Someone else has just changed Display name').waitFor();
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    t.like(await selectRow('SELECT nickname, email FROM users WHERE id = ?', [id]), {
+      nickname: 'Mine',
+      email: 'theirs@example.com',
+    });
+  },
+);
 
 freshJourney('a day of the chosen zone is whole when its clocks change', async (t, page) => {
   const zone = JSON.stringify({ zone: 'Australia/Sydney' });

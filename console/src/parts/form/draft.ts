@@ -5,20 +5,31 @@ import { useProfile } from '../show/profile.ts';
 import type { Fields } from './form-values.ts';
 import type { AnyRow } from '../resource.ts';
 
+interface Draft {
+  /** What its writer has changed. */
+  values: AnyRow;
+  /** What that was before. */
+  base: AnyRow;
+}
+
 /** The draft of a form by its name. */
 export function useDraft(name: string, fields: Fields) {
   const place = `${draftPlace} ${useProfile().id} ${name}`;
   const [known, setKnown] = useState(() => read(place));
   return {
     known,
-    keep(values: AnyRow) {
-      const open = Object.entries(values).flatMap(([field, value]) => {
+    keep(values: AnyRow, base: AnyRow) {
+      const open = Object.entries(values).flatMap(([field, value]): [string, unknown][] => {
         const { isSecret, withoutSecrets } = fields[field] ?? {};
         if (isSecret || value === undefined) return [];
         return [[field, withoutSecrets ? withoutSecrets(value) : value]];
       });
       if (open.length === 0) return sessionStorage.removeItem(place);
-      sessionStorage.setItem(place, JSON.stringify(Object.fromEntries(open)));
+      const draft: Draft = {
+        values: Object.fromEntries(open),
+        base: Object.fromEntries(open.map(([field]) => [field, base[field] ?? null])),
+      };
+      sessionStorage.setItem(place, JSON.stringify(draft));
     },
     forget() {
       sessionStorage.removeItem(place);
@@ -27,9 +38,9 @@ export function useDraft(name: string, fields: Fields) {
   };
 }
 
-function read(place: string): AnyRow | undefined {
+function read(place: string): Draft | undefined {
   try {
-    return (JSON.parse(sessionStorage.getItem(place) ?? 'null') as AnyRow | null) ?? undefined;
+    return (JSON.parse(sessionStorage.getItem(place) ?? 'null') as Draft | null) ?? undefined;
   } catch {
     return undefined;
   }

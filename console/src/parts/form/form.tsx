@@ -106,9 +106,11 @@ export default function FormDrawer({
   useEffect(() => {
     const latest = initialOf(fields, row);
     if (base.current) return void rebaseOn(latest);
-    base.current = latest;
-    form.setFieldsValue({ ...latest, ...draft.known });
+    base.current = { ...latest, ...(row && draft.known?.base) };
+    form.setFieldsValue({ ...latest, ...draft.known?.values });
     setDirty(draft.known !== undefined);
+    // What somebody else has changed since the draft was written.
+    rebaseOn(latest);
     // Only when the row is another one.
   }, [row]);
 
@@ -253,7 +255,7 @@ export default function FormDrawer({
           // The errors of the service were about other values.
           setFailure(undefined);
           // The others may be changed by somebody else before it is read again.
-          draft.keep(touched(values, base.current ?? {}));
+          draft.keep(touched(values, base.current ?? {}), base.current ?? {});
         }}
       >
         {Object.entries(fields).map(([name, field]) =>
