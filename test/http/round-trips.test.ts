@@ -78,7 +78,8 @@ const records: Record<string, () => Promise<number[]>> = {
     const department_id = await made('/departments', { name: unique() });
     const role = await makeRole(admin, ['admin.index']);
     const full = await makeAdmin(admin, [role.id], { ...contact, department_id, status: 0 });
-    return [1, (await makeAdmin(admin)).id, full.id];
+    const superior = await makeAdmin(admin, [1]);
+    return [superior.id, (await makeAdmin(admin)).id, full.id];
   },
   '/roles/{id}': async () => {
     const menu_ids = [await made('/menus', { title: 'x', slug: unique('m'), type: 1 })];
