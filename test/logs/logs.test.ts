@@ -4,6 +4,7 @@ import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import type { OperationEntry } from '../../src/models/logs/operation-log.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
+import { add } from '../../src/lib/queue/queue.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { readUserAgent } from '../../src/lib/values/user-agent.js';
 import { writeLogs } from '../../src/jobs/write-logs.js';
@@ -213,6 +214,16 @@ test('an entry queued twice is one row', async (t) => {
   await writeLogins([later]);
   const row = await until(async () => (await logins(later.username))[0]);
   t.deepEqual([row.period, row.created_at], [periodOf(lastMoment), lastMoment]);
+});
+
+test('a job that an earlier release has left does not fail', async (t) => {
+  const batch = newUlid();
+  await add({ queue: 'logs', name: writeLogs.name, id: batch, payload: { batch }, options: {} });
+  const traceId = newUlid();
+  await admin.put('/admins/999999', { nickname: 'x' }, { 'X-Trace-Id': traceId });
+  // The queue runs one job at a time.
+  await operation(traceId);
+  t.deepEqual(await select("SELECT error FROM failed_jobs WHERE job = 'write-logs'"), []);
 });
 
 test('without Redis entries reach the logs without the queue', async (t) => {
