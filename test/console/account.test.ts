@@ -1,10 +1,11 @@
 // Signing in and staying in, as a person meets it: captcha, lock-out, an ended session, language, appearance, time zone.
 import '../support/environment.js';
+import test from 'ava';
 import type { Page } from 'playwright-core';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeOrder, makeUser, unique } from '../support/factories.js';
-import { enter, follow, signIn } from '../support/pages.js';
+import { enter, follow, openPage, plainHost, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -224,4 +225,31 @@ freshJourney('a session elsewhere can be ended from the profile', async (t, page
   await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
   await sessions.nth(1).waitFor({ state: 'detached' });
   t.is((await elsewhere.get('/info')).errorCode, 'token_revoked');
+});
+
+test.serial('a page that came over plain http sends forms, uploads files and copies texts', async (t) => {
+  const { page, complaints } = await openPage(own.browser, own.service.url.replace('127.0.0.1', plainHost));
+  const username = unique('buyer');
+  await page.goto('/console/trade/users/new');
+  await signIn(page);
+  t.false(await page.evaluate('isSecureContext'));
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Username').fill(username);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  await selectRow('SELECT id FROM users WHERE username = ?', [username]);
+  await follow(page, '/console/trade/users');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Copy the link' }).click();
+  await page.getByText('Link copied').waitFor();
+  const filter = page.getByLabel('Display name');
+  await filter.click();
+  await page.keyboard.press('Control+V');
+  t.regex(await filter.inputValue(), /^http:.*\/console\/trade\/users\?/);
+  await follow(page, '/console/files/attachments');
+  const file = { name: 'plain.txt', mimeType: 'text/plain', buffer: Buffer.from('over http') };
+  await page.getByLabel('Files to upload').setInputFiles(file);
+  await page.locator('li.upload[data-state=done]').waitFor();
+  t.deepEqual(complaints, []);
+  await page.context().close();
 });

@@ -4,12 +4,16 @@ import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
 import { logPages, type PageLog } from './page-log.js';
 
+/** A name of this machine whose pages browsers do not trust as they trust `localhost`. */
+export const plainHost = 'plain.test';
+
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
   '--no-first-run',
   '--disable-background-networking',
   '--disable-sync',
+  `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`,
   // Pages live for seconds: optimising their scripts costs more than it saves, and so do threads that look for garbage in the
   // little they make, and a process of its own for drawing.
   '--js-flags=--no-opt --no-maglev --single-threaded-gc --min-semi-space-size=32',

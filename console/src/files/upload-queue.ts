@@ -2,6 +2,7 @@
 // choosing the same file again resumes it. The next administrator in the tab neither sees nor sends them.
 import { useSyncExternalStore } from 'react';
 import { call, Failure } from '../contract/api.ts';
+import { hexOf } from '../contract/plain-http.ts';
 import { session } from '../contract/session.ts';
 
 export interface Upload {
@@ -18,7 +19,7 @@ export interface Upload {
 }
 
 const chunkBytes = 5 * 1024 * 1024;
-/** Hashed in memory by the page; larger files are hashed by the service only. */
+/** Hashed in memory by a page that came over https; all others by the service only. */
 const largestHashed = 256 * 1024 * 1024;
 /** The others wait: a whole folder at once would open more sessions than one administrator may have. */
 const sentAtOnce = 4;
@@ -187,7 +188,7 @@ async function openSession(
       if (error instanceof Failure && error.isPassing) throw error;
     }
   }
-  const sha256 = file.size <= largestHashed ? await hashOf(file) : undefined;
+  const sha256 = isSecureContext && file.size <= largestHashed ? await hashOf(file) : undefined;
   signal.throwIfAborted();
   const body = {
     action: 'init' as const,
@@ -204,8 +205,7 @@ async function openSession(
 }
 
 async function hashOf(file: File): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer());
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer())));
 }
 
 async function merge(chunk_id: string, signal: AbortSignal): Promise<void> {

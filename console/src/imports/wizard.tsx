@@ -5,6 +5,7 @@ import { App, Button, Flex, Steps } from 'antd';
 import { useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { call, download, Failure } from '../contract/api.ts';
+import { randomKey } from '../contract/plain-http.ts';
 import { texts } from '../contract/texts.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
@@ -75,13 +76,13 @@ export default function ImportWizard() {
     onSuccess: (id) => navigate(`/imports/imports/${id}`, { replace: true }),
   });
   // A repeated press starts no second import.
-  const key = useMemo(() => crypto.randomUUID(), [file]);
+  const key = useMemo(() => randomKey(), [file]);
   const checked = useImport(check.data);
   const choose = (chosen: File | undefined) => {
     if (!chosen) return;
     setFile(chosen);
     run.reset();
-    check.mutate({ file: chosen, isCheck: true, key: crypto.randomUUID() });
+    check.mutate({ file: chosen, isCheck: true, key: randomKey() });
   };
   const again = () => {
     setFile(undefined);

@@ -3,6 +3,7 @@ import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
 import { Fragment, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { call, Failure, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
+import { randomKey } from '../../contract/plain-http.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { useAskDiscard } from './ask-discard.ts';
 import { useDraft, useLeaveGuard } from './draft.ts';
@@ -87,7 +88,7 @@ export default function FormDrawer({
   const waitSeconds = useCountdown(limit?.details.retryAfter ?? 0, limit);
   const [conflicts, setConflicts] = useState<string[]>([]);
   // The key of repeated submits, as long as the form is open.
-  const key = useMemo(() => crypto.randomUUID(), []);
+  const key = useMemo(() => randomKey(), []);
   const base = useRef<AnyRow>(undefined);
   const draft = useDraft(`${route} ${JSON.stringify(path ?? {})}`, fields);
   const required = bodies[route]?.required ?? [];

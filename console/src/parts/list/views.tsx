@@ -3,6 +3,7 @@ import { BookOutlined } from '@ant-design/icons';
 import { App } from 'antd';
 import { lazy, Suspense, useState } from 'react';
 import { useLocation, useNavigate } from 'react-router';
+import { copyText } from '../../contract/plain-http.ts';
 import { changeSettings, useSettings, type View } from '../../contract/settings.ts';
 import { texts } from '../../contract/texts.ts';
 import { MenuButton } from '../show/menu-button.tsx';
@@ -79,7 +80,7 @@ export function Views({ resource }: { resource: Resource }) {
     void message.success(t.saved);
   };
   const copy = async () => {
-    await navigator.clipboard.writeText(`${location.origin}${location.pathname}?${current().toString()}`);
+    await copyText(`${location.origin}${location.pathname}?${current().toString()}`);
     void message.success(t.copied);
   };
   const choose = (key: string) => {

@@ -2,6 +2,7 @@
 import { CheckOutlined, CopyOutlined } from '@ant-design/icons';
 import { Button } from 'antd';
 import { useEffect, useState } from 'react';
+import { copyText } from '../../contract/plain-http.ts';
 import { texts } from '../../contract/texts.ts';
 
 const t = texts({ 'zh-CN': { copy: '复制', copied: '已复制' }, 'en-US': { copy: 'Copy', copied: 'Copied' } });
@@ -25,7 +26,7 @@ export function Copyable({ value }: { value: string }) {
         icon={isCopied ? <CheckOutlined /> : <CopyOutlined />}
         aria-label={label}
         title={label}
-        onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(true))}
+        onClick={() => void copyText(value).then(() => setCopied(true))}
       />
     </span>
   );
