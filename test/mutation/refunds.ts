@@ -2,6 +2,7 @@
 import type { Fault } from './fault.js';
 
 const request = 'src/models/trade/refund-request.ts';
+const decision = 'src/models/trade/refund-decision.ts';
 const booking = 'src/models/trade/refund-booking.ts';
 const run = 'src/models/trade/refund-run.ts';
 const tests = 'test/trade/refunds.test.ts';
@@ -21,7 +22,7 @@ export const refunds: Fault[] = [
     match: 'a hundred refunds at once*',
   },
   {
-    file: request,
+    file: decision,
     from: `if (refund.requested_by === approver?.id) fail('refund_own_request');`,
     to: ``,
     breaks: 'somebody approves a refund of their own',
@@ -29,7 +30,7 @@ export const refunds: Fault[] = [
     match: 'nobody approves what they requested*',
   },
   {
-    file: request,
+    file: decision,
     from: `if (refund.status !== 'waiting') fail('refund_not_waiting');`,
     to: ``,
     breaks: 'a refund that was rejected is approved',

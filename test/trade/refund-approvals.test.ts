@@ -121,6 +121,33 @@ test('the log tells a rejection from an approval', async (t) => {
 });
 
 test('approval and rejection at once: one of them happens', async (t) => {
+test('the requester is told how somebody else has decided, and nobody else', async (t) => {
+  const contents: string[] = [];
+  const requester = await signedInWith(service.admin, ['refund.store', 'refund.approve']);
+  const toldOf = async (caller: Client): Promise<string[]> =>
+    (await caller.get('/notifications?page_size=100')).data.list
+      .filter(({ title }: { title: string }) => /^退款已/.test(title))
+      .map(({ title, content }: { title: string; content: string }) => `${title}: ${content}`);
+  const decide = async (by: Client, action: string, body: object, destination: string): Promise<string> => {
+    const payment = await paidPayment(service.admin, methodId, '20.00');
+    const { refund_no } = (await ask(requester, payment, { destination })).data;
+    t.is((await by.post(`/refunds/${refund_no}/${action}`, body)).status, 200);
+    return `${refund_no}: ¥20.00, ${payment.payment_no}`;
+  };
+  contents.unshift(
+    `退款已批准 / A refund was approved: ${await decide(service.admin, 'approve', {}, 'channel')}`,
+  );
+  contents.unshift(`退款已批准 / A refund was approved: ${await decide(clerk, 'approve', {}, 'balance')}`);
+  const reason = { reason: 'Already replaced' };
+  const rejected = await decide(service.admin, 'reject', reason, 'channel');
+  contents.unshift(`退款已驳回 / A refund was rejected: ${rejected}: Already replaced`);
+  contents.unshift(`退款已驳回 / A refund was rejected: ${await decide(clerk, 'reject', {}, 'channel')}`);
+  await decide(requester, 'reject', reason, 'channel');
+  t.deepEqual(await toldOf(requester), contents, 'not of one that was withdrawn');
+  const others = await toldOf(service.admin);
+  t.false(others.some((told) => contents.includes(told)));
+});
+
   for (let round = 0; round < 5; round++) {
     const payment = await paidPayment(service.admin, methodId, '20.00');
     const { refund_no, user_id } = (await ask(clerk, payment, { destination: 'balance' })).data;

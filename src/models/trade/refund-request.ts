@@ -1,4 +1,4 @@
-// Requests for refunds: their amount is reserved first; large ones wait for the approval of a second administrator.
+// Requests for refunds: their amount is reserved first; large ones wait for approval (refund-decision.ts).
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import type { RefundLimits } from '../../lib/channels/channel.js';
@@ -14,9 +14,8 @@ import { withPartition } from '../tables/partitions.js';
 import { insertRow } from '../tables/rows.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import type { Operator } from './balance.js';
-import { payOut, release } from './refund-booking.js';
+import { payOut } from './refund-booking.js';
 import { assertNoneElsewhere } from './refund-elsewhere.js';
-import { keyOfRefund } from './refund.js';
 import { Payment, PaymentMethod } from './tables.js';
 import { Refund, type RefundDestination } from './channel-tables.js';
 
@@ -39,7 +38,7 @@ const sources = selection(source, 'payments p', 'JOIN payment_methods m ON m.id 
 type RefundSource = RowOf<typeof source>;
 
 /** Lists on open pages that change with refunds. */
-const lists = ['refunds', 'payments', 'user_balance_logs', 'users'] as const;
+export const refundLists = ['refunds', 'payments', 'user_balance_logs', 'users'] as const;
 
 const day = 86_400_000;
 
@@ -91,7 +90,7 @@ export async function requestRefund(
       if (!isWaiting && destination === 'balance') await payOut(refund, by, t);
       return { id, isDue, notifications: isWaiting ? await notifyApprovers(refund, t) : [] };
     });
-  const made = await announcing(lists, () => withPartition(['refunds'], key.period, make));
+  const made = await announcing(refundLists, () => withPartition(['refunds'], key.period, make));
   await deliverStored(made.notifications);
   return { id: made.id, refund_no, isDue: made.isDue };
 }
@@ -172,77 +171,4 @@ function notifyApprovers(
     content: `${refund_no}: ¥${amount.toString()}, ${payment_no}`,
     eventKey: `refund-${refund_no}-waiting`,
   });
-}
-
-const decided = columnsOf(
-  Refund,
-  'r',
-  'refund_no',
-  'period',
-  'payment_no',
-  'user_id',
-  'amount',
-  'reason',
-  'destination',
-  'status',
-  'requested_by',
-);
-const waiting = selection(decided, 'refunds r');
-
-/**
- * Approves a waiting refund that somebody else requested.
- *
- * @returns whether it is due now
- * @throws refund_not_found, refund_own_request, refund_not_waiting, payment_refunded_elsewhere, balance_limit_exceeded,
- * user_unknown
- */
-export async function approveRefund(refundNo: string, by: Operator): Promise<boolean> {
-  return announcing(lists, () =>
-    transact(async (t) => {
-      const refund = await lockWaiting(refundNo, t, by);
-      await assertNoneElsewhere(refund.payment_no, t);
-      const { refund_no, period, destination } = refund;
-      const isDue = destination === 'channel';
-      const at = now();
-      await change(
-        `UPDATE refunds r SET r.status = 'pending', r.approved_by = :by, r.due_at = :due, r.updated_at = :at
-         WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'waiting'`,
-        { refund_no, period, by: by.id, due: isDue ? at : null, at },
-        t,
-      );
-      if (!isDue) await payOut(refund, by, t);
-      return isDue;
-    }),
-  );
-}
-
-/**
- * Rejects a waiting refund and releases its amount; its requester may do so, too.
- *
- * @throws refund_not_found, refund_not_waiting
- */
-export async function rejectRefund(refundNo: string, reason: string | null, by: Operator): Promise<void> {
-  await announcing(lists, () =>
-    transact(async (t) => {
-      const refund = await lockWaiting(refundNo, t);
-      const ending = { from: 'waiting', to: 'rejected', reason, code: null, by: by.id } as const;
-      await release(refund, ending, t);
-    }),
-  );
-}
-
-async function lockWaiting(
-  refundNo: string,
-  t: Transaction,
-  approver?: Operator,
-): Promise<RowOf<typeof decided>> {
-  const refund = await waiting.first(
-    'WHERE r.refund_no = :refund_no AND r.period = :period FOR UPDATE',
-    keyOfRefund(refundNo),
-    { t },
-  );
-  if (!refund) return fail('refund_not_found');
-  if (refund.requested_by === approver?.id) fail('refund_own_request');
-  if (refund.status !== 'waiting') fail('refund_not_waiting');
-  return refund;
 }

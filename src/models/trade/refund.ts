@@ -1,4 +1,4 @@
-// refunds: lists and records. refund-request.ts creates refunds, refund-run.ts sends them.
+// refunds: lists and records. refund-request.ts creates refunds, refund-decision.ts decides, refund-run.ts sends them.
 import Joi from 'joi';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';

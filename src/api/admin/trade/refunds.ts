@@ -15,12 +15,8 @@ import {
 } from '../../../models/trade/refund.js';
 import { updateRefund, type RefundUpdate } from '../../../models/trade/refund-attention.js';
 import { refundFilters } from '../../../models/trade/refund.js';
-import {
-  approveRefund,
-  rejectRefund,
-  requestRefund,
-  type NewRefund,
-} from '../../../models/trade/refund-request.js';
+import { approveRefund, rejectRefund } from '../../../models/trade/refund-decision.js';
+import { requestRefund, type NewRefund } from '../../../models/trade/refund-request.js';
 import { askNow } from '../../../models/trade/refund-schedule.js';
 import { refundDestinations } from '../../../models/trade/channel-tables.js';
 import { operatorOf } from '../../flows/balance-change.js';
