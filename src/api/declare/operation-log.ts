@@ -103,7 +103,7 @@ export async function logLogin(attempt: {
 function operationOf(route: Route): { module: string; action: string; title: string } {
   const permission = permissionOf(route);
   const [module = '', action = ''] = permission ? permission.slug.split('.') : nameOf(route);
-  return { module, action, title: titleOf(route).en };
+  return { module, action: route.action ?? action, title: titleOf(route).en };
 }
 
 const titleOf = (route: Route): Text =>

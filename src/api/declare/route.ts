@@ -103,6 +103,8 @@ export interface RouteDefinition<
   summary: string;
   /** Name of a write in the operation log, where that of its permission says something else. */
   title?: Text;
+  /** Its action there, where the verb of its permission says something else. */
+  action?: string;
   /** Further documentation. */
   description?: string;
   access: A;

@@ -162,6 +162,7 @@ export const routes = [
     name: 'rejectRefund',
     summary: 'Reject a waiting refund; its amount can be refunded again',
     title: { zh: '驳回退款', en: 'Reject refunds' },
+    action: 'reject',
     description: 'Callers may reject their own requests, too.',
     access: can('refund.approve', '审批退款', 'Approve refunds', { slugOnly: true }),
     params: numberParam,
