@@ -74,6 +74,16 @@ test.serial('four processes started on a missing database all come up', async (t
   t.deepEqual(codes, [0, 0, 0, 0]);
 });
 
+test.serial('a start and the command line name the migration that fails', async (t) => {
+  const env = { DB_NAME: fresh, REDIS_PREFIX: `${environment.REDIS_PREFIX}-fresh` };
+  const name = '0028-operation-record';
+  await db.query(`DELETE FROM \`${fresh}\`.migrations WHERE name = ?`, { replacements: [name] });
+  await db.query(`RENAME TABLE \`${fresh}\`.operation_logs TO \`${fresh}\`.set_aside`);
+  const failure = new RegExp(`migration ${name} failed: Table '\\S+operation_logs' doesn't exist`);
+  await t.throwsAsync(startApi(env), { message: failure });
+  t.regex((await runCli(['migrate', 'up'], env)).errors, failure);
+});
+
 test.serial("a starting process waits for another's migrations", async (t) => {
   let release: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (release = resolve));

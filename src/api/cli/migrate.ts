@@ -1,7 +1,5 @@
 // back-office migrate …: migrations as a separate step before a release.
 import type { Command } from 'commander';
-import { isDatabaseDown } from '../../lib/database/errors.js';
-import { StartRefused } from '../../lib/process/lifecycle.js';
 import { migrationState, prepareDatabase } from '../../models/migrations/schema.js';
 import { seed } from '../../models/access/seed.js';
 import { syncPermissions } from '../declare/permission-sync.js';
@@ -26,18 +24,11 @@ async function up(): Promise<Outcome> {
   await prepareDatabase(async () => {
     await seed();
     await syncPermissions(routes);
-  }).catch(failNamingMigration);
+  });
   const { applied } = await migrationState();
   const added = applied.filter((name) => !before.applied.includes(name));
   const what = added.length > 0 ? `applied ${added.join(', ')}` : 'nothing to do';
   return { data: { added }, text: `the database schema is up to date; ${what}` };
-}
-
-async function failNamingMigration(error: unknown): Promise<never> {
-  const { pending } = await migrationState().catch(() => ({ pending: [] }));
-  const [first] = pending;
-  if (first === undefined || error instanceof StartRefused || isDatabaseDown(error)) throw error;
-  throw new Error(`${first} failed: ${(error as Error).message}`);
 }
 
 async function status(): Promise<Outcome> {

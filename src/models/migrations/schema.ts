@@ -126,7 +126,7 @@ async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortS
     const migrator = new Umzug({
       migrations: migrations.map(({ name, up, down }) => ({
         name,
-        up: () => up(run),
+        up: () => up(run).catch((error: unknown) => failNaming(name, error)),
         down: () => down(run),
       })),
       storage: new SequelizeStorage({ sequelize: db, tableName: table }),
@@ -139,6 +139,13 @@ async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortS
   } finally {
     connection.destroy();
   }
+}
+
+// The error itself is thrown: its number says whether the database is unavailable.
+function failNaming(migration: string, error: unknown): never {
+  const failure = error as Error;
+  failure.message = `migration ${migration} failed: ${failure.message}`;
+  throw failure;
 }
 
 // An ALTER waits while its table is being read, and every later statement on the table queues behind it: so it waits a
