@@ -3,7 +3,7 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
-import { newRefundNumber } from '../../src/lib/values/numbers.js';
+import { newRefundNumber, refundPeriod } from '../../src/lib/values/numbers.js';
 import { exportedCsv } from '../support/exports.js';
 import { makeMethod, makePayment, signedInWith, somePaymentNumber, unique } from '../support/factories.js';
 import { wechatConfig } from '../support/merchant.js';
@@ -240,5 +240,43 @@ test('refunds are listed, summed and exported by their filters', async (t) => {
       ['10.00', 'Balance', 'Succeeded'],
       ['15.50', 'Channel', 'Succeeded'],
     ],
+  );
+});
+
+test('refunds of last month are found by the time at which they finished', async (t) => {
+  const { admin } = service;
+  const own = (await makeMethod(admin)).id;
+  const payment = await paidPayment(admin, own);
+  const { refund_no } = (await ask({ payment_no: payment.payment_no, destination: 'balance' })).data;
+  const now = new Date();
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+  const made = new Date(first.getTime() - 10 * 86_400_000);
+  const number = newRefundNumber(made);
+  await change(
+    'UPDATE refunds SET refund_no = ?, period = ?, created_at = ?, finished_at = ? WHERE refund_no = ?',
+    [number, refundPeriod(number) ?? 0, made, new Date(first.getTime() + 30 * 60_000), refund_no],
+  );
+  const range = (day: Date) => {
+    const text = day.toISOString().slice(0, 10);
+    return { start_time: text, end_time: text, time_field: 'finished_at', payment_method_id: String(own) };
+  };
+  const found = async (query: Record<string, string>) => {
+    const { data } = await admin.get(`/refunds?${new URLSearchParams(query).toString()}&with_sum=true`);
+    return [data.list.map((row: { refund_no: string }) => row.refund_no), data.total, data.amount_sum];
+  };
+  t.deepEqual(await found(range(first)), [[number], 1, 12.3]);
+  const none = [[], 0, 0];
+  t.deepEqual(await found(range(made)), none);
+  t.deepEqual(
+    await found({ ...range(first), timezone: 'America/New_York' }),
+    none,
+    'there it was the day before',
+  );
+  t.deepEqual(await found({ ...range(first), time_field: 'created_at' }), none);
+  t.deepEqual(await found({ ...range(made), time_field: 'created_at' }), [[number], 1, 12.3]);
+  const [, ...rows] = await exportedCsv(admin, '/refunds', { ...range(first), payment_method_id: own });
+  t.deepEqual(
+    rows.map(([no]) => no),
+    [number],
   );
 });

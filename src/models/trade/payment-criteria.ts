@@ -52,8 +52,7 @@ export function paymentsWhere(criteria: PaymentCriteria): Where {
     const madeBefore = wholeMinutesAgo(criteria.pending_longer_than);
     where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
   }
-  inTime(where, criteria);
-  return where;
+  return inTime(where, 'p', criteria);
 }
 
 // Rounded down to the minute, so that within a minute the total is counted once.
@@ -64,14 +63,18 @@ function wholeMinutesAgo(minutes: number): Date {
 /** By so much our clock may be ahead of the company's. */
 const clockMs = 3_600_000;
 
-// The period of a payment is the month it was created in. It may be paid in that month or any later one; by the clock of
-// the company also just before it.
-function inTime(where: Where, criteria: PaymentCriteria): void {
+/**
+ * The time range of payments or refunds. Their period is the month they were created in; they may be paid or finished in
+ * that month or any later one, by the clock of the company also just before it.
+ *
+ * @param alias of their table
+ */
+export function inTime(where: Where, alias: string, criteria: TimeRange & { time_field: string }): Where {
   const from = criteria.start_time ?? criteria.start_date;
   const to = criteria.end_time ?? criteria.end_date;
-  where.between(`p.${criteria.time_field}`, from, to);
+  where.between(`${alias}.${criteria.time_field}`, from, to);
   const isCreation = criteria.time_field === 'created_at';
   const first = isCreation && from ? periodOf(from) : undefined;
   const last = to && periodOf(isCreation ? to : new Date(to.getTime() + clockMs));
-  where.between('p.period', first, last);
+  return where.between(`${alias}.period`, first, last);
 }

@@ -7,6 +7,7 @@ import { Money } from '../../lib/values/money.js';
 import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
+import { inTime } from './payment-criteria.js';
 import { Payment, PaymentMethod, User } from './tables.js';
 import {
   Refund,
@@ -95,6 +96,7 @@ export interface RefundCriteria extends TimeRange {
   status?: RefundStatus;
   destination?: RefundDestination;
   needs_attention?: boolean;
+  time_field: 'created_at' | 'finished_at';
 }
 
 /** The filters of the list and of its export. */
@@ -107,11 +109,12 @@ export const refundFilters = {
   status: Joi.string().valid(...refundStatuses),
   destination: Joi.string().valid(...refundDestinations),
   needs_attention: Joi.boolean(),
+  time_field: Joi.string().valid('created_at', 'finished_at').default('created_at'),
 };
 
 /** The condition of a list over `refunds r`. */
 export function refundsWhere(criteria: RefundCriteria): Where {
-  return new Where()
+  const where = new Where()
     .numbered('r.refund_no', criteria.refund_no, 'r.period')
     .numbered('r.payment_no', criteria.payment_no)
     .numbered('r.order_no', criteria.order_no)
@@ -119,6 +122,6 @@ export function refundsWhere(criteria: RefundCriteria): Where {
     .equals('r.payment_method_id', criteria.payment_method_id)
     .equals('r.status', criteria.status)
     .equals('r.destination', criteria.destination)
-    .equals('r.needs_attention', criteria.needs_attention)
-    .during('r.created_at', criteria, 'r.period');
+    .equals('r.needs_attention', criteria.needs_attention);
+  return inTime(where, 'r', criteria);
 }

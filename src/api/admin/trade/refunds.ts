@@ -38,8 +38,8 @@ export const routes = [
     name: 'listRefunds',
     summary: 'List refunds',
     description:
-      '`needs_attention=1` lists refunds that a person must look at, with the reason in `fail_reason`; `status=waiting` those ' +
-      'that wait for approval.',
+      '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists refunds that a person must look at, with ' +
+      'the reason in `fail_reason`; `status=waiting` those that wait for approval.',
     access: can('refund.index', '查看退款列表', 'List refunds'),
     query: Joi.object<RefundFilter & { with_sum: boolean }, true>({
       ...listKeys(refundSortable),
