@@ -10,7 +10,7 @@ import {
   periodOf,
   shiftPeriod,
 } from '../../src/lib/values/numbers.js';
-import { inZone, isZone, readTime, withZone } from '../../src/lib/values/time.js';
+import { daysBack, inZone, isZone, monthsBack, readTime, withZone } from '../../src/lib/values/time.js';
 
 const instant = () =>
   fc.date({
@@ -146,4 +146,24 @@ test('only the listed fields are converted', (t) => {
     list: [{ updatedAt: local, deep: { pay_time: local, deleted_at: null, paid_at: at } }],
   });
   t.deepEqual(data.created_at, new Date(at), 'the data itself stays as it is');
+});
+
+test('days begin at their midnight, also those before a day that begins at one', (t) => {
+  const days = daysBack(3, new Date('2026-04-24T10:00:00Z'), 'Africa/Cairo');
+  t.deepEqual(
+    days.map(({ start }) => start.toISOString()),
+    ['2026-04-21T22:00:00.000Z', '2026-04-22T22:00:00.000Z', '2026-04-23T22:00:00.000Z'],
+  );
+});
+
+test('the months before a 31st begin at their first midnight', (t) => {
+  const months = monthsBack(3, new Date('2026-05-31T10:00:00Z'), 'Asia/Shanghai');
+  t.deepEqual(
+    months.map(({ label, start }) => [label, start.toISOString()]),
+    [
+      ['2026-03', '2026-02-28T16:00:00.000Z'],
+      ['2026-04', '2026-03-31T16:00:00.000Z'],
+      ['2026-05', '2026-04-30T16:00:00.000Z'],
+    ],
+  );
 });

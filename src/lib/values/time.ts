@@ -133,10 +133,11 @@ function spansBack(
   format: string,
 ): CalendarSpan[] {
   return Array.from({ length: count }, (_, index) => {
+    // Its start comes last: where clocks are put forward at midnight, today begins at one o'clock.
     const start = moment
       .tz(at, zone)
-      .startOf(unit)
-      .subtract(count - 1 - index, unit);
+      .subtract(count - 1 - index, unit)
+      .startOf(unit);
     return { label: start.format(format), start: start.toDate() };
   });
 }
