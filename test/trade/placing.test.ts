@@ -11,6 +11,7 @@ import {
 } from '../support/factories.js';
 import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
+import { until } from '../support/until.js';
 
 const countPayments = async (orderNo: string): Promise<number> =>
   (await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM payments WHERE order_no = ?', [orderNo]))
@@ -26,6 +27,10 @@ test('a pending payment can be placed repeatedly', async (t) => {
     t.like(data, { payment_no, status: 'pending', gateway: { sign: mockSign(payment_no, '7.00') } });
   }
   t.is(await countPayments(order_no), 1);
+  const logged = await until(
+    async () => (await admin.get(`/operation-logs?path=/payments/${payment_no}/place`)).data.list[0],
+  );
+  t.like(logged, { module: 'payment', action: 'place', record_key: payment_no });
 });
 
 test('a paid, cancelled or unknown payment cannot be placed', async (t) => {

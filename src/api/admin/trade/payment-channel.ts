@@ -28,6 +28,7 @@ export const routes = [
     deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     summary: 'Place (or place again) a pending payment',
     title: { zh: '发起支付', en: 'Place payments' },
+    action: 'place',
     description:
       '`gateway` has what the customer needs in order to pay, as in `POST /payments`. Placing a payment again answers for ' +
       'the same trade.',
