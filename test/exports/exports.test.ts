@@ -266,6 +266,12 @@ test('the record has state, counts, file and times', async (t) => {
   t.is(Date.parse(record.expires_at) - Date.parse(record.finished_at), 7 * 86_400_000);
   t.deepEqual((await admin.get(`/orders/export/status/${id}`)).data, record);
   t.is((await admin.get(`/exports/${id}`, english)).data.status_text, 'Finished');
+  const refunds = async (body: object) => {
+    const { filters } = (await admin.get(`/exports/${await askExport(admin, '/refunds', body)}`)).data;
+    return filters.map(({ name }: { name: string }) => name);
+  };
+  t.deepEqual(await refunds({}), [], 'a column without a time range is no filter');
+  t.deepEqual(await refunds({ start_time: '2026-01-01' }), ['start_time', 'time_field']);
   for (const path of ['payments', 'users', 'admins', 'user-balance-logs'])
     t.deepEqual(await outcome(admin.get(`/${path}/export/status/${id}`)), [404, 20002, 'export_not_found']);
   const { status, headers, bytes } = await admin.download(`/exports/${id}/download`);

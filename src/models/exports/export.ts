@@ -188,8 +188,14 @@ const statusTexts = {
 
 const withAdmin = { association: 'admin', attributes: ['id', 'username'] };
 
-const filtersOf = ({ filter }: Export): ExportRecord['filters'] =>
-  Object.entries(JSON.parse(filter) as object).map(([name, value]) => ({ name, value: String(value) }));
+// Without a time range its column filters nothing.
+function filtersOf({ filter }: Export): ExportRecord['filters'] {
+  const given = Object.entries(JSON.parse(filter) as object);
+  const hasRange = given.some(([name]) => /^(start|end)_/.test(name));
+  return given
+    .filter(([name]) => hasRange || name !== 'time_field')
+    .map(([name, value]) => ({ name, value: String(value) }));
+}
 
 function toRecord(row: Export): ExportRecord {
   const { id, admin, storage_key, error } = row;
