@@ -118,6 +118,34 @@ test.serial('every process reports the sizes of tables, queues and disk', async 
   }
 });
 
+test.serial('refunds that no company accepts, or that need a person, are in the metrics', async (t) => {
+  const add = (number: string, columns: object): Promise<number> => {
+    const row = { status: 'processing', accepted_at: null, needs_attention: 0, ...columns };
+    return insert(
+      `INSERT INTO refunds (period, refund_no, payment_no, order_no, user_id, payment_method_id, amount, destination, status,
+         reason, requested_by, needs_attention, sent_at, accepted_at, due_at, created_at, updated_at)
+       VALUES (:period, :number, 'PAY', 'ORD', 1, 1, 1, 'channel', :status, 'x', 1, :needs_attention,
+         NOW(3) - INTERVAL 300 SECOND, :accepted_at, NOW(3) + INTERVAL 1 DAY, NOW(3), NOW(3))`,
+      { ...row, number, period: periodOf(new Date()) },
+    );
+  };
+  await add('REF1', { accepted_at: new Date() });
+  await add('REF2', { status: 'failed', needs_attention: 1 });
+  const oldest = (text: string, status: string) => figure(text, 'refunds_oldest_seconds', { status }) ?? -1;
+  const before = await until(async () => {
+    const one = await scrape(api);
+    return figure(one, 'refunds_needing_attention') === 1 ? one : undefined;
+  });
+  t.true(oldest(before, 'processing') >= 300);
+  t.is(oldest(before, 'unaccepted'), 0);
+  await add('REF3', {});
+  const text = await until(async () => {
+    const one = await scrape(worker);
+    return oldest(one, 'unaccepted') > 0 ? one : undefined;
+  });
+  t.true(oldest(text, 'unaccepted') >= 300);
+});
+
 test.serial('only the metrics require their token, not the health checks', async (t) => {
   t.is((await ask(api, '/metrics', '')).status, 401);
   t.is((await ask(api, '/metrics', 'Bearer another token')).status, 401);

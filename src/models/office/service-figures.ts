@@ -68,13 +68,19 @@ export function exposeServiceFigures(): void {
     'payments a person must look at; 10000: so many or more',
     ({ attention }) => attention,
   );
+  ofRows(
+    'refunds_needing_attention',
+    'refunds a person must look at; 10000: so many or more',
+    ({ refund_attention }) => refund_attention,
+  );
   gauge(
     'refunds_oldest_seconds',
-    'age of the oldest refund that waits for approval, is not sent, or has no final answer',
+    'age of the oldest refund that waits for approval, is not sent, has no final answer, or was not even accepted',
     ['status'],
     async () => {
       const since = await refunds();
-      return Object.fromEntries(openRefunds.map((status) => [status, ageOf(since[status] ?? null)]));
+      const states = [...openRefunds, 'unaccepted'];
+      return Object.fromEntries(states.map((state) => [state, ageOf(since[state] ?? null)]));
     },
   );
   gauge('bulk_work', 'exports and imports that wait or run', ['kind'], async () => {
@@ -124,6 +130,7 @@ interface Counts {
   oldest: Date | null;
   due: Date | null;
   attention: number;
+  refund_attention: number;
   exports: number;
   imports: number;
 }
@@ -136,6 +143,7 @@ async function countRows(): Promise<Counts> {
        (SELECT MIN(created_at) FROM payment_callbacks WHERE state = 'pending') AS oldest,
        (SELECT MIN(due_at) FROM payment_follow_ups) AS due,
        ${some('payments WHERE needs_attention = 1')} AS attention,
+       ${some('refunds WHERE needs_attention = 1')} AS refund_attention,
        ${some('exports WHERE status = 0')} AS exports,
        ${some('imports WHERE concluded = 0 AND status = 0')} AS imports`,
   );
@@ -144,14 +152,19 @@ async function countRows(): Promise<Counts> {
 
 const openRefunds = ['waiting', 'pending', 'processing'];
 
-/** Since when the oldest refund has been in each of these states. */
+/** Since when the oldest refund has been in each of these states, and sent but not accepted by its company. */
 async function oldestRefunds(): Promise<Record<string, Date>> {
-  const rows = await select<{ status: string; since: Date }>(
-    `SELECT status, MIN(IF(status = 'processing', sent_at, updated_at)) AS since FROM refunds
-     WHERE status IN (?) GROUP BY status`,
+  const rows = await select<{ status: string; since: Date; unaccepted: Date | null }>(
+    `SELECT status, MIN(IF(status = 'processing', sent_at, updated_at)) AS since,
+       MIN(IF(accepted_at IS NULL, sent_at, NULL)) AS unaccepted FROM refunds WHERE status IN (?) GROUP BY status`,
     [openRefunds],
   );
-  return Object.fromEntries(rows.map(({ status, since }) => [status, since]));
+  return Object.fromEntries(
+    rows.flatMap(({ status, since, unaccepted }) => [
+      [status, since],
+      ...(unaccepted ? [['unaccepted', unaccepted]] : []),
+    ]),
+  ) as Record<string, Date>;
 }
 
 const ageOf = (since: Date | null): number =>
