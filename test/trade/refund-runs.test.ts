@@ -26,6 +26,7 @@ test.after(async (t) => {
 const takes = {
   well: () => undefined,
   busy: () => (companies.wechat.results.moods.refund = 'busy'),
+  silent: () => (companies.wechat.results.moods.refund = 'silent'),
   losing: () => (companies.wechat.results.moods.refund = 'cut'),
   holding: () => (companies.wechat.refunds.outcome = 'PROCESSING'),
   stuck: () => (companies.wechat.refunds.outcome = 'ABNORMAL'),
@@ -265,6 +266,18 @@ test.serial('what was learned in vain is answered 502 in both languages', async 
     t.true(message.includes(reason), message);
   }
 });
+
+test.serial(
+  'a company that is silent about a refund is not waited for longer than about a payment',
+  async (t) => {
+    const { refund_no, fail_reason } = await refunded('silent');
+    t.regex(fail_reason ?? '', /did not answer in time/);
+    companies.wechat.results.mood = 'silent';
+    const { status, errorCode, message } = await query(refund_no, 'en-US');
+    t.deepEqual([status, errorCode], [502, 'third_party_error']);
+    t.regex(message, /did not answer in time/);
+  },
+);
 
 test.serial('a company takes so many refunds of a payment, so far apart, for so long', async (t) => {
   const payment = await companies.paid('wechat');

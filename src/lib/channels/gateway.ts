@@ -50,9 +50,9 @@ export function isGatewayUrl(text: string): boolean {
 }
 
 /**
- * Sends a request and reads the whole answer, whatever its status.
+ * Sends a request and reads the whole answer, whatever its status, for 10 s at most; connecting alone may take 3 s.
  *
- * @param signal aborts on timeout; connecting alone may take 3 s
+ * @param signal ends it earlier
  * @throws ChannelFailure
  */
 export async function requestGateway(
@@ -61,16 +61,24 @@ export async function requestGateway(
   signal: AbortSignal,
 ): Promise<GatewayAnswer> {
   if (!mayBeAsked(url)) throw new NotPublic();
+  const limit = new AbortController();
+  const end = (): void => limit.abort();
+  const timer = setTimeout(end, config.payments.gatewayTimeoutMs);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
   try {
-    const response = await send(url, request, signal);
+    const response = await send(url, request, limit.signal);
     return { status: response.statusCode ?? 0, headers: response.headers, body: await bodyOf(response) };
   } catch (error) {
     if (error instanceof ChannelFailure) throw error;
-    if (signal.aborted) throw new ChannelFailure(reasons.late, error);
+    if (limit.signal.aborted) throw new ChannelFailure(reasons.late, error);
     const { code } = error as NodeJS.ErrnoException;
     const { zh, en } = reasons.unreachable;
     const by = code ? ` (${code})` : '';
     throw new ChannelFailure({ zh: zh + by, en: en + by }, error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
   }
 }
 

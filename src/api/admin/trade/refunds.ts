@@ -1,5 +1,6 @@
 // /refunds: refunds of payments.
 import Joi from 'joi';
+import { config } from '../../../../config/index.js';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
@@ -28,8 +29,8 @@ import { can, route } from '../../declare/route.js';
 const refundParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: Joi.string().max(64).required() });
 
-/** How long a query waits for the channel. */
-const answerMs = 8000;
+/** How long a query waits for the channel: longer than the channel may take for an answer. */
+const answerMs = config.payments.gatewayTimeoutMs + 2000;
 
 export const routes = [
   route({
@@ -180,6 +181,7 @@ export const routes = [
     method: 'POST',
     path: '/refunds/{refund_no}/query',
     name: 'queryRefund',
+    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     summary: 'Ask the channel now what became of a refund',
     description:
       'Sends the refund if it has not been sent yet. One that waits for approval or has ended is answered as it is. If the ' +
