@@ -13,7 +13,7 @@ import { until } from '../support/until.js';
 const service = serviceTest({ withWorker: false });
 const companies = companiesTest(service);
 
-test('a worker killed between call and booking leaves a refund that is asked for first', async (t) => {
+test.serial('a worker killed between call and booking leaves a refund that is asked for first', async (t) => {
   const worker = await startWorkerProcess();
   const payment = await companies.paid('wechat');
   const { results, refunds } = companies.wechat;
@@ -28,11 +28,28 @@ test('a worker killed between call and booking leaves a refund that is asked for
   await until(() => worker.child.signalCode !== null);
   t.like(await booksOf(payment), { refund_reserved: '69.00', refunded_amount: '0.00' });
   results.reset();
-  await startWorkerProcess();
+  const successor = await startWorkerProcess();
   // Its lease is over.
   await change('UPDATE refunds SET due_at = NOW(3) WHERE refund_no = ?', [refund_no]);
   await until(async () => (await refundRow(refund_no)).status === 'succeeded', 60_000);
   t.is(results.count('refund', refund_no), 1);
   t.is(refunds.refundedOf(payment.payment_no), 6900);
   t.like(await booksOf(payment), { refund_reserved: '69.00', refunded_amount: '69.00' });
+  t.is(await successor.stop(), 0);
+});
+
+test.serial('the log of the worker says why nothing was learned of a refund', async (t) => {
+  const worker = await startWorkerProcess();
+  const payment = await companies.paid('wechat');
+  companies.wechat.results.moods.refund = 'resetting';
+  const body = { payment_no: payment.payment_no, destination: 'channel', reason: 'sold out' };
+  const { refund_no } = (await service.admin.post('/refunds', body)).data;
+  const line = await until(() =>
+    worker
+      .output()
+      .split('\n')
+      .find((one) => one.includes('did not say what became of a refund')),
+  );
+  t.true(line.includes(refund_no) && line.includes('ECONNRESET'), line);
+  t.is(await worker.stop(), 0);
 });

@@ -14,6 +14,7 @@ import { change, transact } from '../../lib/database/db.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
 import { announcing } from '../../lib/redis/changes.js';
+import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { deliverStored } from '../office/notification.js';
 import { findPayment } from './payment.js';
@@ -46,6 +47,7 @@ export async function runRefund(refundNo: string, signal: AbortSignal): Promise<
   } catch (error) {
     const unknown = reasonOf(error);
     if (!unknown) throw error;
+    logger.info({ error, refund_no: refundNo }, 'a channel did not say what became of a refund');
     await postpone(refund, {}, unknown);
     return { unknown };
   }
