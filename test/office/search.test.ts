@@ -88,7 +88,9 @@ test('an administrator and a trace are found', async (t) => {
   const { headers } = await service.admin.put('/profile', { nickname: 'Found' });
   const traceId = headers.get('X-Trace-Id') ?? '';
   await until(async () => (await named(traceId)).includes(`trace ${traceId}`));
-  t.pass();
+  const noteIn = async (language: string): Promise<string> =>
+    (await service.admin.get(`/search?q=${traceId}`, { 'Accept-Language': language })).data.list[0].note;
+  t.deepEqual([await noteIn('zh-CN'), await noteIn('en-US')], ['修改个人资料', 'Change my profile']);
 });
 
 test('what the caller may not list is not found', async (t) => {

@@ -2,6 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { search, searchKinds, type SearchKind } from '../../../models/office/search.js';
+import { shownTitle } from '../../declare/operation-log.js';
 import { mayPass } from '../../declare/permission.js';
 import { listOf, oneOf, record, resource, text } from '../../declare/response.js';
 import { route } from '../../declare/route.js';
@@ -47,7 +48,10 @@ export const routes = [
     response: record({ list: listOf(hit) }),
     async handle({ admin, query: { q } }) {
       const kinds = searchKinds.filter((kind) => isOn(kind) && mayPass(admin, openedBy[kind]));
-      return { list: await search(q, kinds) };
+      const hits = await search(q, kinds);
+      return {
+        list: hits.map((one) => (one.kind === 'trace' ? { ...one, note: shownTitle(one.note) } : one)),
+      };
     },
   }),
 ];
