@@ -121,10 +121,10 @@ test('the log tells a rejection from an approval', async (t) => {
   ]);
 });
 
-test('the requester is told how somebody else has decided, and nobody else', async (t) => {
+test('the requester is notified of what somebody else has decided, and nobody else', async (t) => {
   const contents: string[] = [];
   const requester = await signedInWith(service.admin, ['refund.store', 'refund.approve']);
-  const toldOf = async (caller: Client): Promise<string[]> =>
+  const receivedBy = async (caller: Client): Promise<string[]> =>
     (await caller.get('/notifications?page_size=100')).data.list
       .filter(({ title }: { title: string }) => /^退款已/.test(title))
       .map(({ title, content }: { title: string; content: string }) => `${title}: ${content}`);
@@ -143,9 +143,9 @@ test('the requester is told how somebody else has decided, and nobody else', asy
   contents.unshift(`退款已驳回 / A refund was rejected: ${rejected}: Already replaced`);
   contents.unshift(`退款已驳回 / A refund was rejected: ${await decide(clerk, 'reject', {}, 'channel')}`);
   await decide(requester, 'reject', reason, 'channel');
-  t.deepEqual(await toldOf(requester), contents, 'not of one that was withdrawn');
-  const others = await toldOf(service.admin);
-  t.false(others.some((told) => contents.includes(told)));
+  t.deepEqual(await receivedBy(requester), contents, 'not of one that was withdrawn');
+  const others = await receivedBy(service.admin);
+  t.false(others.some((one) => contents.includes(one)));
 });
 
 test('approval and rejection at once: one of them happens', async (t) => {

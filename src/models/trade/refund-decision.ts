@@ -1,4 +1,4 @@
-// Decisions on refunds that wait: a second administrator approves or rejects them, and their requester is told.
+// Decisions on refunds that wait: a second administrator approves or rejects them, and the requester is notified.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
@@ -93,7 +93,7 @@ async function lockWaiting(
   return refund;
 }
 
-/** Tells the requester how somebody else has decided. */
+/** Notifies the requester of what somebody else has decided. @returns ids for `deliverStored` */
 async function notifyRequester(
   { refund_no, payment_no, amount, requested_by }: RowOf<typeof decided>,
   { title, note }: { title: Text; note: string | null },
