@@ -252,6 +252,12 @@ freshJourney(
     await page.getByLabel('Name of the view').fill('Big ones');
     await page.keyboard.press('Enter');
     await page.getByText('View saved').waitFor();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Rename view' }).hover();
+    await page.getByRole('menuitem', { name: 'Big ones' }).nth(1).click();
+    await page.getByLabel('Name of the view').fill('Large');
+    await page.keyboard.press('Enter');
+    await page.getByText('View renamed').waitFor();
     // Another tab keeps its setting beside what this one has saved.
     await second.getByRole('button', { name: 'Pin to the top of the menu' }).click();
     const first = second.getByRole('navigation', { name: 'Menu' }).getByRole('menuitem').first();
@@ -263,7 +269,7 @@ freshJourney(
     await second.close();
     await page.goto('/console/trade/orders');
     await page.getByRole('button', { name: 'Views' }).click();
-    await page.getByRole('menuitem', { name: 'Big ones' }).click();
+    await page.getByRole('menuitem', { name: 'Large' }).click();
     await page.waitForURL(/min_amount=10.*start_time=/);
     // The address is ahead of what is drawn.
     await page.locator('[data-filter=min_amount].set').waitFor();

@@ -1,4 +1,4 @@
-// Asks for the name of a view that is saved.
+// Asks for the name of a view that is saved or renamed.
 import { Input, Modal } from 'antd';
 import { useState } from 'react';
 import { texts } from '../../contract/texts.ts';
@@ -11,12 +11,14 @@ const t = texts({
 
 interface Props {
   title: string;
+  /** The name it has. */
+  name: string;
   onSave: (name: string) => void;
   onClose: () => void;
 }
 
-export default function NameView({ title, onSave, onClose }: Props) {
-  const [typed, setTyped] = useState('');
+export default function NameView({ title, name: old, onSave, onClose }: Props) {
+  const [typed, setTyped] = useState(old);
   useReturnFocus(false);
   const name = typed.trim();
   const save = () => name && onSave(name);

@@ -17,6 +17,8 @@ const t = texts({
     save: '保存当前视图…',
     copy: '复制链接',
     copied: '链接已复制',
+    rename: '重命名视图',
+    renamed: '视图已重命名',
     remove: '删除视图',
     saved: '视图已保存',
   },
@@ -25,12 +27,14 @@ const t = texts({
     save: 'Save this view…',
     copy: 'Copy the link',
     copied: 'Link copied',
+    rename: 'Rename view',
+    renamed: 'View renamed',
     remove: 'Delete view',
     saved: 'View saved',
   },
 });
 
-// Needed when a view is saved.
+// Needed when a view is saved or renamed.
 const NameView = lazy(() => import('./name-view.tsx'));
 
 // A period that has a name moves with the calendar.
@@ -62,7 +66,8 @@ export function Views({ resource }: { resource: Resource }) {
   const navigate = useNavigate();
   const { message } = App.useApp();
   const hidden = useHiddenColumns(resource);
-  const [isNaming, setNaming] = useState(false);
+  // The view that gets another name; empty for a new one.
+  const [naming, setNaming] = useState<string>();
   const current = (): URLSearchParams => {
     const query = new URLSearchParams(search);
     query.set(
@@ -74,10 +79,15 @@ export function Views({ resource }: { resource: Resource }) {
     return query;
   };
   const keep = (next: View[]) => changeSettings({ views: { ...views, [name]: next } });
+  // Either takes the place of another one of that name.
   const save = (title: string) => {
     keep([...own.filter((one) => one.name !== title), { name: title, search: stored(current()) }]);
-    setNaming(false);
     void message.success(t.saved);
+  };
+  const rename = (old: string, title: string) => {
+    const others = own.filter((one) => one.name === old || one.name !== title);
+    keep(others.map((one) => (one.name === old ? { ...one, name: title } : one)));
+    void message.success(t.renamed);
   };
   const copy = async () => {
     await copyText(`${location.origin}${location.pathname}?${current().toString()}`);
@@ -85,26 +95,23 @@ export function Views({ resource }: { resource: Resource }) {
   };
   const choose = (key: string) => {
     const [kind, title] = [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)];
-    if (kind === 'save') return setNaming(true);
+    if (kind === 'save') return setNaming('');
+    if (kind === 'rename') return setNaming(title);
     if (kind === 'copy') return void copy();
     if (kind === 'remove') return keep(own.filter((one) => one.name !== title));
     const view = own.find((one) => one.name === title);
     return view && void navigate(`${pathname}?${opened(view)}`);
   };
+  const ofEach = (kind: string, label: string) => ({
+    ...{ key: `each ${kind}`, label },
+    children: own.map((one) => ({ key: `${kind} ${one.name}`, label: one.name })),
+  });
   const items = [
     ...own.map((one) => ({ key: `open ${one.name}`, label: one.name })),
     ...(own.length > 0 ? [{ type: 'divider' as const }] : []),
     { key: 'save ', label: t.save },
     { key: 'copy ', label: t.copy },
-    ...(own.length > 0
-      ? [
-          {
-            key: 'removal',
-            label: t.remove,
-            children: own.map((one) => ({ key: `remove ${one.name}`, label: one.name })),
-          },
-        ]
-      : []),
+    ...(own.length > 0 ? [ofEach('rename', t.rename), ofEach('remove', t.remove)] : []),
   ];
   return (
     <>
@@ -115,9 +122,18 @@ export function Views({ resource }: { resource: Resource }) {
         aria-label={t.views}
         title={t.views}
       />
-      {isNaming && (
+      {naming !== undefined && (
         <Suspense fallback={null}>
-          <NameView title={t.save} onSave={save} onClose={() => setNaming(false)} />
+          <NameView
+            title={naming ? t.rename : t.save}
+            name={naming}
+            onSave={(title) => {
+              setNaming(undefined);
+              if (naming) rename(naming, title);
+              else save(title);
+            }}
+            onClose={() => setNaming(undefined)}
+          />
         </Suspense>
       )}
     </>
