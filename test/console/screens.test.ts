@@ -245,6 +245,15 @@ journey('the accessible name of a button is its text', async (t, page) => {
   t.notRegex(read, /button$/m, 'a button without a name');
 });
 
+journey('a list is one table to a reader of the screen, its header included', async (t, page) => {
+  await open(page, '/console/trade/orders');
+  await page.locator('a.row-link').first().waitFor();
+  t.is(await page.getByRole('table').count(), 1);
+  const table = page.getByRole('table', { name: 'Orders' });
+  await table.getByRole('columnheader', { name: 'Amount' }).waitFor();
+  t.is(await table.getByRole('row').count(), 1 + (await page.locator('a.row-link').count()));
+});
+
 journey('a printed page has the list without controls', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.emulateMedia({ media: 'print' });

@@ -1,5 +1,6 @@
 // The rows of a list as a table.
 import { Table, type TableProps } from 'antd';
+import { createElement } from 'react';
 import { useSettings } from '../../contract/settings.ts';
 import { read, texts } from '../../contract/texts.ts';
 import { Label, Value } from '../show/cells.tsx';
@@ -9,6 +10,23 @@ import { useHiddenColumns } from './use-list.ts';
 import { keyOf, RowLink, RowMenu, type RowsProps } from './row.tsx';
 
 const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
+
+// The header keeps its place in a table of its own. To a reader of the screen both are parts of one.
+const as = (tag: string, role: string) => (props: object) => createElement(tag, { ...props, role });
+
+const parts = {
+  table: as('table', 'presentation'),
+  header: {
+    table: as('table', 'presentation'),
+    wrapper: as('thead', 'rowgroup'),
+    row: as('tr', 'row'),
+    cell: as('th', 'columnheader'),
+  },
+  body: { wrapper: as('tbody', 'rowgroup'), row: as('tr', 'row'), cell: as('td', 'cell') },
+};
+
+// Of the element around both, which the library makes for its sign of loading. Rows are not read out whenever they change.
+const whole = (name: string) => ({ role: 'table', 'aria-live': 'off', 'aria-label': name });
 
 export function Rows(props: RowsProps) {
   const { resource, rows, isLoading, isPale, onSort, ticked, onTick, empty } = props;
@@ -23,12 +41,13 @@ export function Rows(props: RowsProps) {
     <Table<AnyRow>
       // The table takes its initially open rows once, when it has rows.
       key={rows.length > 0 ? 'filled' : 'empty'}
+      components={parts}
       className={isPale ? 'rows pale' : 'rows'}
       size={isCompact ? 'small' : 'middle'}
       rowKey={(row) => keyOf(resource, row)}
       columns={columns}
       dataSource={withoutNone(rows)}
-      loading={isLoading}
+      loading={{ ...whole(read(resource.spec.title)), spinning: isLoading }}
       pagination={false}
       scroll={rows.length > 0 ? { x: width } : undefined}
       sticky={{ offsetHeader: 48 }}
