@@ -16,9 +16,10 @@ interface Place {
   sort: number;
 }
 
-const { changesOf, moved, stepped } = await consoleModule<{
+const { changesOf, moved, placed, stepped } = await consoleModule<{
   changesOf: (before: readonly Entry[], after: readonly Entry[]) => Place[];
   moved: (tree: readonly Entry[], id: number, parent: number | null, at: number) => readonly Entry[];
+  placed: (tree: readonly Entry[], places: readonly Place[]) => readonly Entry[];
   stepped: (tree: readonly Entry[], id: number, step: string) => readonly Entry[];
 }>('access/tree-moves.ts');
 
@@ -107,7 +108,9 @@ test('the writes of any moves lead to the tree shown', (t) => {
         (now, { id, parent, at }) => moved(now, id, parent, at),
         tree,
       );
-      t.deepEqual(shapeOf(written(tree, changesOf(tree, after))), shapeOf(after));
+      const places = changesOf(tree, after);
+      t.deepEqual(shapeOf(written(tree, places)), shapeOf(after));
+      t.deepEqual(shapeOf(placed(tree, places)), shapeOf(after), 'made again');
     }),
   );
   t.deepEqual(changesOf(tree, tree), []);
@@ -115,4 +118,25 @@ test('the writes of any moves lead to the tree shown', (t) => {
     changesOf(tree, stepped(tree, 13, 'up')).map(({ id }) => id),
     [11, 13, 12],
   );
+});
+
+test('changes made again in a tree that others have changed leave out what no longer fits', (t) => {
+  const places = [
+    { id: 11, parent_id: 2, sort: 0 },
+    { id: 12, parent_id: 3, sort: 0 },
+    { id: 13, parent_id: 0, sort: 30 },
+    { id: 1, parent_id: 2, sort: 5 },
+  ];
+  // Without 3 and 13, with 2 below 1 and a new 14.
+  const later = [entry(1, 0, [entry(2, 0), entry(11, 0), entry(12, 0), entry(14, 7)])];
+  t.deepEqual(shapeOf(placed(later, places)), [
+    [
+      1,
+      [
+        [2, [[11, []]]],
+        [12, []],
+        [14, []],
+      ],
+    ],
+  ]);
 });

@@ -4,7 +4,15 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { consoleTest } from '../support/console-test.js';
-import { makeAdmin, makeOrder, makeUser, unique } from '../support/factories.js';
+import {
+  makeAdmin,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makeUser,
+  mockCallback,
+  unique,
+} from '../support/factories.js';
 import { enter, follow, openPage, plainHost, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
@@ -136,6 +144,60 @@ freshJourney(
       nickname: 'Mine',
       email: 'theirs@example.com',
     });
+  },
+);
+
+freshJourney(
+  'moves of the menu, the profile, a note for several rows and the name of a file survive the end of a session',
+  async (t, page) => {
+    const { admin, anonymous } = own.service;
+    const payment = await makePayment(admin, (await makeMethod(admin)).id);
+    await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+    await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+    const account = await makeAdmin(admin, [1]);
+    const again = async () => {
+      await admin.delete(`/admins/${account.id}/tokens`);
+      await page.locator('.sign-in').waitFor();
+      await signIn(page, account.username, account.password);
+    };
+    const back = page.getByText('Your unsaved changes are back');
+    await enter(page, { at: '/console/access/menus/order', ...account });
+    await page.getByRole('treeitem', { name: 'Departments' }).getByText('Departments').click();
+    await page.getByRole('button', { name: 'Move out' }).click();
+    const changes = await page.getByText(/will change/).innerText();
+    await again();
+    await back.waitFor();
+    t.is(await page.getByText(/will change/).innerText(), changes);
+    await page.getByRole('button', { name: 'Undo all' }).click();
+    await page.getByText('No changes').waitFor();
+
+    await follow(page, '/console/access/profile');
+    await page.getByLabel('Phone').fill('555 0100');
+    await again();
+    await back.waitFor();
+    t.is(await page.getByLabel('Phone').inputValue(), '555 0100');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    t.is(await page.getByLabel('Phone').inputValue(), '');
+
+    await follow(page, '/console/imports/imports/new');
+    const file = { name: 'spring.csv', mimeType: 'text/csv', buffer: Buffer.from('order_ref\n') };
+    await page.getByLabel('Choose a file').setInputFiles(file);
+    await page.getByText('spring.csv').waitFor();
+    await again();
+    await page.getByText('Choose spring.csv again').waitFor();
+
+    await follow(page, '/console/trade/payments?needs_attention=true');
+    const handle = async () => {
+      await page.locator('.rows tr', { hasText: payment.payment_no }).getByRole('checkbox').check();
+      await page.getByRole('button', { name: 'Mark as handled (1)' }).click();
+    };
+    await handle();
+    const note = page.getByRole('dialog').getByLabel('Note');
+    await note.fill('Refunded at the channel');
+    await again();
+    await handle();
+    await back.waitFor();
+    t.is(await note.inputValue(), 'Refunded at the channel');
   },
 );
 

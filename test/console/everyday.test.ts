@@ -175,9 +175,8 @@ journey(
       route.request().method() === 'PUT' ? route.abort() : route.continue(),
     );
     await drawer.getByRole('button', { name: 'Mark as handled (2)' }).click();
-    const refusals = page.getByRole('dialog', { name: '0 done · 2 refused' });
-    await refusals.getByRole('button', { name: 'OK' }).click();
-    await refusals.waitFor({ state: 'hidden' });
+    const refusals = drawer.getByRole('alert').filter({ hasText: '0 done · 2 refused' });
+    await refusals.getByText(made[0]?.payment_no ?? '').waitFor();
     await page.unrouteAll();
     complaints.splice(0);
     t.is(await drawer.getByLabel('Note').inputValue(), 'Refunded at the channel');

@@ -7,10 +7,11 @@ import { useBlocker } from 'react-router';
 import { call } from '../contract/api.ts';
 import { plural, texts } from '../contract/texts.ts';
 import { useAskDiscard } from '../parts/form/ask-discard.ts';
-import { useLeaveGuard } from '../parts/form/draft.ts';
+import { DraftNote } from '../parts/form/draft-note.tsx';
+import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
-import { changesOf, find, moved, stepped, type Entry, type Step } from './tree-moves.ts';
+import { changesOf, find, moved, placed, stepped, type Entry, type Place, type Step } from './tree-moves.ts';
 
 const t = texts({
   'zh-CN': {
@@ -71,28 +72,45 @@ export default function MenuOrder() {
     queryFn: async ({ signal }) => (await call('GET /api/admin/menus', { signal })).list as Entry[],
     meta: { scopes: ['identity'] },
   });
+  const kept = useDraft('menu-order', {});
   const [draft, setDraft] = useState<readonly Entry[]>();
   const [chosen, setChosen] = useState<number>();
-  const tree = draft ?? data;
-  const changes = useMemo(() => (data && draft ? changesOf(data, draft) : []), [data, draft]);
+  const restored = useMemo(
+    () => data && kept.known && placed(data, kept.known.values.places as Place[]),
+    [data, kept.known],
+  );
+  const arranged = draft ?? restored;
+  const tree = arranged ?? data;
+  const changes = useMemo(() => (data && arranged ? changesOf(data, arranged) : []), [data, arranged]);
+  const reset = () => {
+    setDraft(undefined);
+    kept.forget();
+  };
   useLeaveGuard(changes.length > 0);
   const askDiscard = useAskDiscard();
   const blocker = useBlocker(changes.length > 0);
   useEffect(() => {
-    if (blocker.state === 'blocked') askDiscard(blocker.proceed, blocker.reset);
+    if (blocker.state !== 'blocked') return;
+    const leave = () => {
+      kept.forget();
+      blocker.proceed();
+    };
+    askDiscard(leave, blocker.reset);
   }, [blocker.state]);
   const save = useMutation({
     // Parents are written before their children, so no write forms a cycle.
     mutationFn: async () => {
       for (const { id, ...body } of changes) await call('PUT /api/admin/menus/{id}', { path: { id }, body });
     },
-    onSuccess: () => setDraft(undefined),
+    onSuccess: reset,
     // Also after a refusal: part of the writes may have succeeded.
     onSettled: () => client.invalidateQueries(),
   });
   const change = (next: readonly Entry[]) => {
     save.reset();
     setDraft(next);
+    const places = changesOf(data ?? [], next);
+    kept.keep({ places: places.length > 0 ? places : undefined }, {});
   };
   const go = (step: Step) => {
     if (chosen !== undefined && tree) change(stepped(tree, chosen, step));
@@ -112,7 +130,7 @@ export default function MenuOrder() {
       what={['菜单', 'Menus']}
       actions={
         <>
-          <Button disabled={changes.length === 0} onClick={() => setDraft(undefined)}>
+          <Button disabled={changes.length === 0} onClick={reset}>
             {t.reset}
           </Button>
           <Button
@@ -127,8 +145,9 @@ export default function MenuOrder() {
       }
     >
       {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {kept.known && changes.length > 0 && <DraftNote onDiscard={reset} />}
       {save.error && <Problem error={save.error} />}
-      {save.isSuccess && !draft && <Alert type="success" role="status" showIcon title={t.saved} />}
+      {save.isSuccess && !arranged && <Alert type="success" role="status" showIcon title={t.saved} />}
       <section className="panel narrow">
         <p className="soft">{t.how}</p>
         <Flex gap={8} wrap align="center" role="toolbar" aria-label={t.title}>

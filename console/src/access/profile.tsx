@@ -1,9 +1,13 @@
 // One's own account: data, password, and display settings of this browser.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Alert, App, Button, Form, Input, Segmented, Select, Skeleton } from 'antd';
+import { useState } from 'react';
 import { call, type Body } from '../contract/api.ts';
 import { browserZone, changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
+import { DraftNote } from '../parts/form/draft-note.tsx';
+import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
+import { touched } from '../parts/form/form-values.ts';
 import { PasswordForm } from '../parts/form/password-form.tsx';
 import { Time } from '../parts/show/cells.tsx';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
@@ -98,12 +102,21 @@ export default function ProfileScreen() {
 
 function Account() {
   const { nickname, email, phone } = useProfile();
+  const stored: Fields = { nickname, email, phone };
+  const draft = useDraft('profile', {});
+  const [isDirty, setDirty] = useState(draft.known !== undefined);
+  useLeaveGuard(isDirty);
   const client = useQueryClient();
   const { message } = App.useApp();
   const [form] = Form.useForm<Fields>();
+  const settle = () => {
+    draft.forget();
+    setDirty(false);
+  };
   const save = useMutation({
     mutationFn: (body: Fields) => call('PUT /api/admin/profile', { body }),
     onSuccess: (profile) => {
+      settle();
       client.setQueryData(['info'], profile);
       void message.success(t.saved);
     },
@@ -118,9 +131,21 @@ function Account() {
     <Form
       form={form}
       layout="vertical"
-      initialValues={{ nickname, email, phone }}
+      initialValues={{ ...stored, ...draft.known?.values }}
       onFinish={(body) => save.mutate(body)}
+      onValuesChange={(_, values) => {
+        draft.keep(touched(values, stored), stored);
+        setDirty(true);
+      }}
     >
+      {draft.known && (
+        <DraftNote
+          onDiscard={() => {
+            form.setFieldsValue(stored);
+            settle();
+          }}
+        />
+      )}
       {save.error && !failureOf(save.error).details.errors && (
         <Alert type="error" role="alert" className="form-failure" title={failureOf(save.error).message} />
       )}

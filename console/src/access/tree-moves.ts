@@ -106,3 +106,23 @@ export function changesOf(before: readonly Entry[], after: readonly Entry[]): Pl
     return !old || old.parent_id !== parent_id || old.sort !== sort;
   });
 }
+
+const sorted = (tree: readonly Entry[], sorts: ReadonlyMap<number, number>): Entry[] =>
+  tree
+    .map((entry) => ({
+      ...entry,
+      sort: sorts.get(entry.id) ?? entry.sort,
+      ...(entry.children && { children: sorted(entry.children, sorts) }),
+    }))
+    .sort((one, other) => one.sort - other.sort || one.id - other.id);
+
+/** Makes the changes again, in a tree that may be another one by now: what no longer fits is left out. */
+export function placed(tree: readonly Entry[], places: readonly Place[]): readonly Entry[] {
+  const sorts = new Map(places.map(({ id, sort }) => [id, sort]));
+  const all = places.reduce((before, { id, parent_id }) => {
+    const parent = find(before, id)?.parents.at(-1)?.id ?? 0;
+    const hasParent = parent_id === 0 || find(before, parent_id);
+    return parent === parent_id || !hasParent ? before : moved(before, id, parent_id || null, 0);
+  }, tree);
+  return sorted(all, sorts);
+}

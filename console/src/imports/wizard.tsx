@@ -1,12 +1,13 @@
 // Imports orders in three steps: choose a file, check its problems, import.
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
-import { App, Button, Flex, Steps } from 'antd';
+import { Alert, App, Button, Flex, Steps } from 'antd';
 import { useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { call, download, Failure } from '../contract/api.ts';
 import { randomKey } from '../contract/plain-http.ts';
 import { texts } from '../contract/texts.ts';
+import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
 import { useProfile } from '../parts/show/profile.ts';
@@ -29,6 +30,7 @@ const t = texts({
     start: '开始导入',
     startGood: '只导入没有问题的订单',
     another: '换一个文件',
+    lost: (name: string) => `请重新选择 ${name}：所选文件在离开页面或会话结束后不会保留`,
   },
   'en-US': {
     title: 'Import orders',
@@ -43,6 +45,8 @@ const t = texts({
     start: 'Start the import',
     startGood: 'Import the valid orders only',
     another: 'Choose another file',
+    lost: (name: string) =>
+      `Choose ${name} again: a chosen file is not kept once its page is left or the session ends`,
   },
 });
 
@@ -62,6 +66,9 @@ const send = async ({ file, isCheck, key }: Sending): Promise<number> => {
 
 export default function ImportWizard() {
   const [file, setFile] = useState<File>();
+  // A file cannot be kept, but its name can.
+  const draft = useDraft('import', {});
+  useLeaveGuard(file !== undefined);
   const most = useProfile().config.import_max_bytes;
   const check = useMutation({
     mutationFn: (sending: Sending) => {
@@ -73,7 +80,10 @@ export default function ImportWizard() {
   // From here on it has an address of its own, which a reload or a new sign-in comes back to.
   const run = useMutation({
     mutationFn: send,
-    onSuccess: (id) => navigate(`/imports/imports/${id}`, { replace: true }),
+    onSuccess: (id) => {
+      draft.forget();
+      return navigate(`/imports/imports/${id}`, { replace: true });
+    },
   });
   // A repeated press starts no second import.
   const key = useMemo(() => randomKey(), [file]);
@@ -81,11 +91,13 @@ export default function ImportWizard() {
   const choose = (chosen: File | undefined) => {
     if (!chosen) return;
     setFile(chosen);
+    draft.keep({ name: chosen.name }, {});
     run.reset();
     check.mutate({ file: chosen, isCheck: true, key: randomKey() });
   };
   const again = () => {
     setFile(undefined);
+    draft.forget();
     check.reset();
     run.reset();
   };
@@ -99,6 +111,7 @@ export default function ImportWizard() {
         current={step}
         items={[{ title: t.choose }, { title: t.check }, { title: t.run }]}
       />
+      {!file && draft.known && <Alert type="warning" title={t.lost(String(draft.known.values.name))} />}
       {!file && (
         <DropZone
           text={t.drop}

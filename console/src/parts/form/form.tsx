@@ -6,6 +6,7 @@ import { bodies } from '../../contract/generated/bodies.ts';
 import { randomKey } from '../../contract/plain-http.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { useAskDiscard } from './ask-discard.ts';
+import { DraftNote } from './draft-note.tsx';
 import { useDraft, useLeaveGuard } from './draft.ts';
 import type { Field } from './fields.tsx';
 import { FormEnd, fieldOf, goTo } from './form-focus.tsx';
@@ -19,8 +20,6 @@ const t = texts({
   'zh-CN': {
     save: '保存',
     cancel: '取消',
-    draft: '已恢复上次未保存的内容',
-    discard: '放弃',
     wait: (name: string, seconds: number) => `${name}（${seconds} 秒后）`,
     stay: '继续填写',
     conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
@@ -30,8 +29,6 @@ const t = texts({
   'en-US': {
     save: 'Save',
     cancel: 'Cancel',
-    draft: 'Your unsaved changes are back',
-    discard: 'Discard',
     wait: (name: string, seconds: number) => `${name} (in ${seconds} s)`,
     stay: 'Keep editing',
     conflict: (names: string) =>
@@ -44,6 +41,8 @@ const t = texts({
 
 export interface FormProps {
   title: string;
+  /** Said above the fields. */
+  about?: string;
   route: Route;
   fields: Fields;
   labelOf: (name: string) => Both;
@@ -58,12 +57,15 @@ export interface FormProps {
   /** On the button; by default Save. */
   submit?: string;
   ask?: (values: AnyRow) => Question;
+  /** Instead of one call of the route. @throws Failure */
+  send?: (body: AnyRow) => Promise<void>;
   onDone: (answer: AnyRow) => void;
   onClose: () => void;
 }
 
 export default function FormDrawer({
   title,
+  about,
   route,
   fields,
   labelOf,
@@ -74,6 +76,7 @@ export default function FormDrawer({
   wide,
   submit,
   ask,
+  send,
   ...done
 }: FormProps) {
   const { onDone, onClose } = done;
@@ -126,7 +129,9 @@ export default function FormDrawer({
       const body = { ...own, ...fixed };
       if (row && Object.keys(body).length === 0) return close();
       const idempotencyKey = route.startsWith('POST') ? key : undefined;
-      const answer = await call(route, { path, body: body as never, idempotencyKey });
+      const answer = send
+        ? await send(body)
+        : await call(route, { path, body: body as never, idempotencyKey });
       draft.forget();
       onDone(answer ?? {});
     } catch (error) {
@@ -208,6 +213,7 @@ export default function FormDrawer({
         </Flex>
       }
     >
+      {about && <p className="soft">{about}</p>}
       {failure && !isAtFields && (
         <Alert
           type="error"
@@ -232,18 +238,7 @@ export default function FormDrawer({
           }
         />
       )}
-      {draft.known && !failure && (
-        <Alert
-          type="info"
-          className="form-failure"
-          title={t.draft}
-          action={
-            <Button size="small" onClick={() => startAgain(base.current ?? {})}>
-              {t.discard}
-            </Button>
-          }
-        />
-      )}
+      {draft.known && !failure && <DraftNote onDiscard={() => startAgain(base.current ?? {})} />}
       <Form
         form={form}
         layout="vertical"

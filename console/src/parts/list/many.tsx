@@ -1,12 +1,11 @@
 // Actions on selected rows: one call each, one after the other, with one form for all; refusals are reported row by row.
 import { useQueryClient } from '@tanstack/react-query';
-import { App, Button, Drawer, Flex, Form, Input } from 'antd';
+import { App, Button } from 'antd';
 import { useState } from 'react';
-import { call } from '../../contract/api.ts';
+import { call, Failure } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { bodyOf, manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
-import { useAskDiscard } from '../form/ask-discard.ts';
-import type { Fields } from '../form/form-values.ts';
+import { FormDrawer } from '../form/form-drawer.tsx';
 import { failureOf } from '../show/problem.tsx';
 import { useProfile } from '../show/profile.ts';
 import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';
@@ -18,9 +17,7 @@ const t = texts({
     done: (count: number) => `已完成 ${count} 条`,
     refused: (count: number) => `${count} 条被拒绝`,
     back: '返回',
-    cancel: '取消',
     once: '对所有选中的记录生效',
-    needed: '必填',
   },
   'en-US': {
     run: (name: string, count: number) => `${name} (${count})`,
@@ -28,9 +25,7 @@ const t = texts({
     done: (count: number) => `${count} done`,
     refused: (count: number) => `${count} refused`,
     back: 'Back',
-    cancel: 'Cancel',
     once: 'Applies to every selected row',
-    needed: 'Required',
   },
 });
 
@@ -66,16 +61,20 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
       }
     }
     setBusy(false);
-    // What was typed stays for another attempt.
-    if (refused.length < own.length) setAsked(undefined);
+    onDone(refused.map(({ row }) => row));
+    void client.invalidateQueries();
+    const outcome = `${t.done(own.length - refused.length)} · ${t.refused(refused.length)}`;
+    // The form stays, and says so.
+    if (action.form && refused.length === own.length)
+      throw new Failure(outcome, 422, {
+        errors: Object.fromEntries(refused.map(({ row, reason }) => [idOf(resource, row), [reason]])),
+      });
     if (refused.length === 0) void message.success(t.done(own.length));
     else
       modal.warning({
-        title: `${t.done(own.length - refused.length)} · ${t.refused(refused.length)}`,
+        title: outcome,
         content: refused.map(({ reason }) => <p key={reason}>{reason}</p>),
       });
-    onDone(refused.map(({ row }) => row));
-    await client.invalidateQueries();
   };
   const start = (action: AnyAction, own: readonly AnyRow[]) => {
     if (action.form) return setAsked({ action, own });
@@ -101,76 +100,18 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
         </Button>
       ))}
       {asked && (
-        <OneText
+        <FormDrawer
           title={t.run(read(asked.action.text), asked.own.length)}
+          about={t.once}
+          route={asked.action.route}
           fields={asked.action.form ?? {}}
-          label={(name) => read(asked.action.labels?.[name] ?? labelOf(resource, name))}
-          isBusy={isBusy}
+          labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
+          submit={t.run(read(asked.action.text), asked.own.length)}
+          send={(input) => run(asked.action, asked.own, input)}
+          onDone={() => setAsked(undefined)}
           onClose={() => setAsked(undefined)}
-          onSave={(input) => void run(asked.action, asked.own, input)}
         />
       )}
     </>
-  );
-}
-
-interface OneTextProps {
-  title: string;
-  fields: Fields;
-  label: (name: string) => string;
-  isBusy: boolean;
-  onClose: () => void;
-  onSave: (input: AnyRow) => void;
-}
-
-// Such actions ask for texts, usually a remark.
-function OneText({ title, fields, label, isBusy, onClose, onSave }: OneTextProps) {
-  const [form] = Form.useForm<AnyRow>();
-  const askDiscard = useAskDiscard();
-  const askAndClose = () => {
-    if (isBusy) return;
-    if (form.isFieldsTouched()) askDiscard(onClose);
-    else onClose();
-  };
-  return (
-    <Drawer
-      open
-      title={title}
-      size={480}
-      autoFocus={false}
-      onClose={askAndClose}
-      onKeyDown={({ key, ctrlKey, metaKey }) => {
-        if (key === 'Enter' && (ctrlKey || metaKey) && !isBusy) form.submit();
-      }}
-      footer={
-        <Flex gap={8} justify="end">
-          <Button disabled={isBusy} onClick={askAndClose}>
-            {t.cancel}
-          </Button>
-          <Button type="primary" loading={isBusy} onClick={() => form.submit()}>
-            {title}
-          </Button>
-        </Flex>
-      }
-    >
-      <p className="soft">{t.once}</p>
-      <Form
-        form={form}
-        layout="vertical"
-        onFinish={onSave}
-        onFinishFailed={({ errorFields: [first] }) => first && form.focusField(first.name)}
-      >
-        {Object.entries(fields).map(([name, { isRequired }], at) => (
-          <Form.Item
-            key={name}
-            name={name}
-            label={label(name)}
-            rules={[{ required: isRequired, whitespace: isRequired, message: t.needed }]}
-          >
-            <Input.TextArea rows={3} maxLength={500} autoFocus={at === 0} />
-          </Form.Item>
-        ))}
-      </Form>
-    </Drawer>
   );
 }
