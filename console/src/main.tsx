@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { SignIn, type Reason } from './app/sign-in.tsx';
 import { session } from './contract/session.ts';
 import { useIsDark, useSettings } from './contract/settings.ts';
+import { Guard } from './parts/show/guard.tsx';
 import './app/page.css';
 
 const loadShell = () => import('./app/shell.tsx');
@@ -46,9 +47,11 @@ function Page() {
   // A new language renders everything again: texts are read during rendering.
   if (!isIn) return <SignIn key={language} reason={reason} onEnter={enter} />;
   return (
-    <Suspense fallback={<div className="page-wait" role="status" aria-label="…" />}>
-      <Shell key={language} onSignOut={signOut} />
-    </Suspense>
+    <Guard>
+      <Suspense fallback={<div className="page-wait" role="status" aria-label="…" />}>
+        <Shell key={language} onSignOut={signOut} />
+      </Suspense>
+    </Guard>
   );
 }
 

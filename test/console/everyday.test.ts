@@ -14,7 +14,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { enter, follow, inaccessible, leaveScreen } from '../support/pages.js';
+import { enter, follow, inaccessible, leaveScreen, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -107,6 +107,39 @@ journey('a screen that is not loaded opens when the network is back', async (t, 
   t.regex(page.url(), /departments$/);
   complaints.splice(0);
 });
+
+freshJourney(
+  'what a release has replaced is loaded anew after a sign-in and with another language',
+  async (t, page, complaints) => {
+    // Until the page is loaded anew it asks for files that are there no longer.
+    let replaced: RegExp | undefined = /assets\/shell-.*\.js$/;
+    let refused = 0;
+    page.on('load', () => {
+      if (refused > 0) replaced = undefined;
+    });
+    await page.route(/assets\/.*\.js$/, (route) => {
+      if (!replaced?.test(route.request().url())) return route.continue();
+      refused += 1;
+      return route.fulfill({ status: 404, body: 'gone' });
+    });
+    await page.goto('/console/trade/orders');
+    await page.waitForFunction(`document.querySelector('.sign-in')`);
+    refused = 0;
+    replaced = /assets\/shell-.*\.js$/;
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+    t.true(refused > 0);
+    refused = 0;
+    replaced = /assets\/zh_CN-.*\.js$/;
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Language' }).hover();
+    await page.getByRole('menuitem', { name: '简体中文' }).click();
+    await page.getByRole('button', { name: '重新加载' }).click();
+    await page.getByRole('heading', { name: '订单' }).waitFor();
+    t.true(refused > 0);
+    complaints.splice(0);
+  },
+);
 
 journey('a screen whose files a release has replaced is reloaded once', async (t, page, complaints) => {
   await follow(page, '/console/trade/orders');

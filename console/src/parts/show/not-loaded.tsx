@@ -1,5 +1,5 @@
-// In place of a part of the console that could not be loaded: waits for the network, then reloads the page once.
-import { Button } from 'antd';
+// In place of a part of the console that could not be loaded: waits for the network, then reloads the page once. It does without
+// the component library, which may be what could not be loaded.
 import { useEffect, useState } from 'react';
 import { isReachable, reloadOnce } from '../../contract/loading.ts';
 import { texts } from '../../contract/texts.ts';
@@ -43,7 +43,11 @@ export function NotLoaded() {
   return (
     <div className="not-loaded" role="alert">
       <p>{isVain ? t.failed : t.offline}</p>
-      {isVain && <Button onClick={() => location.reload()}>{t.reload}</Button>}
+      {isVain && (
+        <button type="button" onClick={() => location.reload()}>
+          {t.reload}
+        </button>
+      )}
     </div>
   );
 }
