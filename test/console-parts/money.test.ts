@@ -3,11 +3,12 @@ import test from 'ava';
 import fc from 'fast-check';
 import { consoleModule } from '../support/console-module.js';
 
-const { fromCents, isAmount, showAmount, toCents } = await consoleModule<{
+const { fromCents, isAmount, showAmount, toCents, typedAmount } = await consoleModule<{
   fromCents: (cents: bigint) => string;
   isAmount: (text: string) => boolean;
   showAmount: (text: string) => string;
   toCents: (text: string) => bigint;
+  typedAmount: (text: string) => string;
 }>('parts/show/money.ts');
 
 const largest = 10n ** 18n - 1n;
@@ -42,4 +43,22 @@ test('an invalid amount is refused', (t) => {
   }
   t.is(showAmount('unknown'), 'unknown');
   t.true(isAmount(' 12.30 '));
+});
+
+test('an amount is typed as it is shown, or with full-width digits', (t) => {
+  fc.assert(
+    fc.property(cents, (value) => {
+      t.is(typedAmount(showAmount(fromCents(value))), fromCents(value));
+    }),
+  );
+  for (const [text, amount] of [
+    [' ￥1,234.50 ', '1234.50'],
+    ['１２．３０', '12.30'],
+    ['12。5', '12.5'],
+    // Not a thousand: it stays for the person to put right.
+    ['12,50', '12,50'],
+    ['1,2345', '1,2345'],
+    ['twelve', 'twelve'],
+  ] as const)
+    t.is(typedAmount(text), amount);
 });

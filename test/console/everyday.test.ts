@@ -342,9 +342,13 @@ journey(
     await makeOrder(own.service.admin, '50.00');
     await follow(page, '/console/trade/orders');
     await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Min. amount').fill('12,50');
+    await page.locator('[data-filter=min_amount].wrong').waitFor();
+    t.is(await page.getByLabel('Min. amount').getAttribute('aria-invalid'), 'true');
     await page.getByLabel('Min. amount').fill('10');
-    await page.getByLabel('Max. amount').fill('90');
-    await page.waitForURL(/min_amount=10&max_amount=90/);
+    // As a list shows it.
+    await page.getByLabel('Max. amount').fill('¥90.00');
+    await page.waitForURL(/min_amount=10&max_amount=90\.00/);
     await page.getByRole('search').getByRole('button', { name: 'Clear filters' }).click();
     await page.waitForURL(/orders$/);
     await page.locator('[data-filter=min_amount]:not(.set)').waitFor();

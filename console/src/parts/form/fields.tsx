@@ -6,7 +6,7 @@ import { call, type Route } from '../../contract/api.ts';
 import { texts, type Both } from '../../contract/texts.ts';
 import { clearing } from './clearing.tsx';
 import { passwordRules } from './password-rules.ts';
-import { isAmount } from '../show/money.ts';
+import { isAmount, typedAmount } from '../show/money.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { enabled, isOneOf, nameOf, yesNo, type States } from '../show/states.tsx';
@@ -17,6 +17,7 @@ export interface Control<V = unknown> {
   // A method, so that a field of texts fits into a form of fields of anything.
   onChange?(value: V): void;
   'aria-label'?: string;
+  'aria-invalid'?: boolean;
   placeholder?: string;
 }
 
@@ -104,7 +105,7 @@ export const amount = (): Field<string> => ({
       {...props}
       inputMode="decimal"
       prefix="¥"
-      onChange={(event) => onChange?.(event.target.value.trim())}
+      onChange={(event) => onChange?.(typedAmount(event.target.value))}
     />
   ),
 });

@@ -4,7 +4,7 @@ import { Button, Flex, Form, Input, InputNumber } from 'antd';
 import { texts } from '../../contract/texts.ts';
 import type { Control } from './fields.tsx';
 import { emptyLine, hasWrongPrice, isWhole, type Line } from './line.ts';
-import { fromCents, showAmount, toCents } from '../show/money.ts';
+import { fromCents, showAmount, toCents, typedAmount } from '../show/money.ts';
 
 const t = texts({
   'zh-CN': {
@@ -55,7 +55,7 @@ export default function LineTable({ value = [], onChange, id }: Control<Line[]>)
               prefix="¥"
               status={hasWrongPrice(line) || (isRefused && !line.price) ? 'error' : undefined}
               value={line.price}
-              onChange={({ target }) => set(at, { price: target.value.trim() })}
+              onChange={({ target }) => set(at, { price: typedAmount(target.value) })}
             />
             <InputNumber
               aria-label={t.quantity}

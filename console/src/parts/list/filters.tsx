@@ -123,6 +123,9 @@ const textOf = (value: unknown): string =>
       ? String(value)
       : '';
 
+const isWrongFor = ({ check }: Field, text: string): boolean =>
+  text !== '' && check !== undefined && !check(text);
+
 // Typing updates the URL after a pause. What is typed shows until the list is drawn as the URL says; then the URL wins,
 // unless somebody is typing again.
 function FilterControl({ name, field, label, value, onChange }: FilterProps) {
@@ -141,16 +144,23 @@ function FilterControl({ name, field, label, value, onChange }: FilterProps) {
     timer.current = undefined;
     if (!field.isTyped) return onChange(text);
     setDraft(text);
-    if (text !== '' && field.check && !field.check(text)) return undefined;
+    if (isWrongFor(field, text)) return undefined;
     timer.current = setTimeout(() => {
       timer.current = undefined;
       onChange(text);
     }, typingMs);
     return undefined;
   };
+  // What is no value yet does not filter, and says so.
+  const problem = draft !== undefined && isWrongFor(field, draft) ? field.problem?.(draft) : undefined;
   const props: Control = { value: parsed, onChange: take, 'aria-label': label, placeholder: t.any };
+  if (problem) props['aria-invalid'] = true;
   return (
-    <div className={shown ? 'filter set' : 'filter'} data-filter={name}>
+    <div
+      className={problem ? 'filter wrong' : shown ? 'filter set' : 'filter'}
+      title={problem}
+      data-filter={name}
+    >
       <span className="filter-name" aria-hidden>
         {label}
       </span>

@@ -6,6 +6,15 @@ const form = /^-?\d{1,16}(\.\d{1,2})?$/;
 /** Whether a text may be meant as an amount. */
 export const isAmount = (text: string): boolean => form.test(text.trim());
 
+/** What is typed or pasted, as an amount: without ¥ and commas between thousands, full-width digits as plain ones. */
+export const typedAmount = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replace(/[\s¥]/g, '')
+    .replace('−', '-')
+    .replace('。', '.')
+    .replace(/,(?=\d{3}(?!\d))/g, '');
+
 /** In cents. @throws SyntaxError when invalid */
 export function toCents(text: string): bigint {
   const trimmed = text.trim();
