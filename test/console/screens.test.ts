@@ -256,7 +256,8 @@ journey('a list is one table to a reader of the screen, its header included', as
 
 journey('a printed page has the list without controls', async (t, page) => {
   await open(page, '/console/trade/orders');
-  await page.emulateMedia({ media: 'print' });
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.locator('html[data-theme=light]').waitFor();
   t.true(await page.locator('a.row-link').first().isVisible());
   for (const left of ['.sider', '.head', '.filters', '.screen-head button', '.screen-head a', '.rows button'])
     t.false(await page.locator(left).first().isVisible(), left);
@@ -265,7 +266,18 @@ journey('a printed page has the list without controls', async (t, page) => {
   );
   t.deepEqual(edges[0], edges[1], 'heads stand above their columns');
   await page.screenshot({ path: `${pictures}/orders-print.png` });
-  await page.emulateMedia({ media: null });
+  const cut = await page.evaluate<string>(
+    `getComputedStyle(document.querySelector('.rows .ant-table-header')).overflowX`,
+  );
+  t.is(cut, 'visible', 'what is wider than the page is printed smaller');
+  await follow(page, '/console/logs/operation-logs');
+  await page.locator('a.row-link').first().click();
+  const entry = page.getByRole('dialog');
+  await entry.getByText('Method', { exact: true }).waitFor();
+  t.false(await page.locator('a.row-link').first().isVisible(), 'an entry that is open is printed alone');
+  const { width = 0 } = (await entry.boundingBox()) ?? {};
+  t.is(width, desk.width);
+  await page.emulateMedia({ media: null, colorScheme: null });
 });
 
 journey('a list on a phone is a set of cards, and its filters are collapsed', async (t, page) => {

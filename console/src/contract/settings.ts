@@ -90,16 +90,21 @@ function subscribeSettings(listener: () => void): () => void {
 export const useSettings = (): Settings => useSyncExternalStore(subscribeSettings, currentSettings);
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
+const paper = matchMedia('print');
 
-/** Whether the page is dark, following the system if so chosen. */
+function watchMedia(listener: () => void): () => void {
+  const both = [darkness, paper];
+  for (const one of both) one.addEventListener('change', listener);
+  return () => {
+    for (const one of both) one.removeEventListener('change', listener);
+  };
+}
+
+/** Whether the page is dark, following the system if so chosen; never on paper. */
 export function useIsDark(): boolean {
   const { theme } = useSettings();
-  const isSystemDark = useSyncExternalStore(
-    (listener) => {
-      darkness.addEventListener('change', listener);
-      return () => darkness.removeEventListener('change', listener);
-    },
-    () => darkness.matches,
+  return useSyncExternalStore(
+    watchMedia,
+    () => !paper.matches && (theme === 'system' ? darkness.matches : theme === 'dark'),
   );
-  return theme === 'system' ? isSystemDark : theme === 'dark';
 }
