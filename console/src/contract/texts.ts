@@ -1,13 +1,11 @@
 // Texts are declared beside their screen, in both languages with one type: a missing one does not compile.
 import { currentSettings, type Language } from './settings.ts';
 
-export type Texts<T> = Readonly<T>;
-
 /** Texts that always read as those of the current language. */
 export function texts<T extends Record<string, unknown>>(both: {
   'zh-CN': T;
   'en-US': NoInfer<T>;
-}): Texts<T> {
+}): Readonly<T> {
   return new Proxy(both['zh-CN'], {
     get(_, key: string) {
       const own = both[currentSettings().language];

@@ -3,7 +3,7 @@ import { badge, bytes, custom, named, text, time } from '../parts/show/cells.tsx
 import { SaveButton } from '../parts/list/export.tsx';
 import { choice, numberChoice } from '../parts/form/fields.tsx';
 import { useMay } from '../parts/show/profile.ts';
-import { Running } from '../parts/show/progress.tsx';
+import { Running, workStates } from '../parts/show/progress.tsx';
 import { commonLabels, resource } from '../parts/resource.ts';
 import { enabled, nameOf, states, yesNo, type States } from '../parts/show/states.tsx';
 import { isInstant, showTime } from '../parts/show/time.ts';
@@ -26,11 +26,6 @@ const kinds = states({
   user_balance_logs: ['余额记录', 'Balance changes', 'grey'],
 });
 const formats = states({ csv: ['CSV', 'CSV', 'grey'], xlsx: ['XLSX', 'XLSX', 'grey'] });
-const outcomes = states({
-  0: ['进行中', 'Running', 'blue'],
-  1: ['完成', 'Done', 'green'],
-  2: ['失败', 'Failed', 'red'],
-});
 
 interface Filter {
   name: string;
@@ -113,7 +108,7 @@ export default resource('GET /api/admin/exports', {
   },
   pollMs: 1000,
   isMoving: (row) => row.status === 0,
-  filters: { type: choice(kinds), format: choice(formats), status: numberChoice(outcomes) },
+  filters: { type: choice(kinds), format: choice(formats), status: numberChoice(workStates) },
   sortable: ['created_at', 'finished_at'],
   columns: {
     filename: text(230),

@@ -7,15 +7,9 @@ import { badge, bytes, count, custom, named, text, time } from '../parts/show/ce
 import { numberChoice, yesOrNo } from '../parts/form/fields.tsx';
 import { permittedLink } from '../parts/show/permitted-link.tsx';
 import { permittedPage } from '../parts/show/permitted-page.tsx';
-import { Running } from '../parts/show/progress.tsx';
+import { Running, workStates } from '../parts/show/progress.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/show/states.tsx';
-
-const outcomes = states({
-  0: ['进行中', 'Running', 'blue'],
-  1: ['完成', 'Done', 'green'],
-  2: ['失败', 'Failed', 'red'],
-});
 
 const modes = states({ true: ['仅检查', 'Check only', 'grey'], false: ['导入', 'Import', 'blue'] });
 
@@ -42,7 +36,7 @@ export default resource('GET /api/admin/imports', {
   },
   pollMs: 1000,
   isMoving: (row) => row.status === 0,
-  filters: { status: numberChoice(outcomes), dry_run: yesOrNo() },
+  filters: { status: numberChoice(workStates), dry_run: yesOrNo() },
   dateRange: true,
   sortable: ['created_at', 'finished_at'],
   columns: {

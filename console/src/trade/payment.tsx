@@ -37,7 +37,6 @@ const t = texts({
     agrees: '与本服务的记录一致',
     differs: (known: string) => `本服务记录为 ${known}`,
     tradeState: '交易状态',
-    nothing: '–',
   },
   'en-US': {
     timeline: 'What happened',
@@ -50,7 +49,6 @@ const t = texts({
     agrees: 'Matches our records',
     differs: (known: string) => `recorded here: ${known}`,
     tradeState: 'Trade state',
-    nothing: '–',
   },
 });
 
@@ -162,15 +160,11 @@ function Answer({ payment, answer, at }: { payment: Payment; answer: Reported; a
   const lines: [string, string, string][] = [
     [read(['状态', 'Status']), nameOf(paymentStates, answer.status), nameOf(paymentStates, payment.status)],
     [read(['金额', 'Amount']), showAmount(answer.amount), showAmount(payment.amount)],
-    [
-      read(['第三方单号', 'Third-party number']),
-      answer.third_party_no ?? t.nothing,
-      payment.third_party_no ?? t.nothing,
-    ],
+    [read(['第三方单号', 'Third-party number']), answer.third_party_no ?? '–', payment.third_party_no ?? '–'],
     [
       read(['支付时间', 'Paid']),
-      answer.pay_time ? showTime(answer.pay_time) : t.nothing,
-      payment.pay_time ? showTime(payment.pay_time) : t.nothing,
+      answer.pay_time ? showTime(answer.pay_time) : '–',
+      payment.pay_time ? showTime(payment.pay_time) : '–',
     ],
   ];
   const isEqual = lines.every(([, reported, known]) => reported === known);

@@ -25,7 +25,6 @@ const t = texts({
     last: '最近一次',
     queried: (count: number) => `已向渠道查询 ${count} 次`,
     said: '最近的应答',
-    nothing: '–',
     closing: '正在渠道关闭',
     next: '下次查询',
     handled: (reason: string) => `标记为已处理：${reason}`,
@@ -46,7 +45,6 @@ const t = texts({
     last: 'last',
     answer: 'Channel’s answer',
     said: 'last answer',
-    nothing: '–',
     queried: (count: number) => `Asked the channel ${count === 1 ? 'once' : `${count} times`}`,
     closing: 'being closed there',
     next: 'next',
@@ -129,7 +127,7 @@ function asked({ follow_up }: Payment): Point[] {
   const title = (
     <>
       <strong>{t.queried(count)}</strong>
-      {count > 0 && ` · ${t.said}: ${last_answer ?? t.nothing}`}
+      {count > 0 && ` · ${t.said}: ${last_answer ?? '–'}`}
       {closing_at && ` · ${t.closing}`}
     </>
   );

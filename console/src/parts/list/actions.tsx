@@ -10,8 +10,8 @@ import { useMay, useProfile, type Profile } from '../show/profile.ts';
 import { idOf, labelOf, type Action, type AnyRow, type Question, type Resource } from '../resource.ts';
 
 const t = texts({
-  'zh-CN': { done: '已完成', sure: '确定', back: '返回' },
-  'en-US': { done: 'Done', sure: 'Yes', back: 'Back' },
+  'zh-CN': { done: '已完成', back: '返回' },
+  'en-US': { done: 'Done', back: 'Back' },
 });
 
 /** An action of any resource. */

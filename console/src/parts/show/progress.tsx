@@ -23,11 +23,11 @@ export interface Work {
   error_msg?: string | null;
 }
 
-const outcomes = states({
+/** Of imports and exports. */
+export const workStates = states({
   0: ['进行中', 'Running', 'blue'],
   1: ['完成', 'Done', 'green'],
   2: ['失败', 'Failed', 'red'],
-  3: ['已取消', 'Cancelled', 'grey'],
 });
 
 export function Running({ row }: { row: Work }) {
@@ -35,7 +35,7 @@ export function Running({ row }: { row: Work }) {
   if (row.status !== 0) {
     return (
       <span>
-        <Badge states={outcomes} value={row.status} />{' '}
+        <Badge states={workStates} value={row.status} />{' '}
         <span className="soft cell-figure">
           {showCount(row.processed_rows)} {t.rows(row.processed_rows)}
         </span>
