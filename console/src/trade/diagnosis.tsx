@@ -20,7 +20,7 @@ const t = texts({
     expired: (at: string) => `订单已于 ${at} 过期`,
     expires: (at: string) => `订单将于 ${at} 过期，之后不能再支付`,
     refused: (reason: string) => `渠道没有受理：${reason}`,
-    placeAgain: '排除原因后点击“取付款信息”再次提交。',
+    placeAgain: '排除原因后点击“获取付款信息”再次提交。',
     methodOff: '支付方式已停用',
     methodAdvice: '启用支付方式，或用另一种方式重新发起支付。',
     silent: (ago: string) => `创建于${ago}，渠道还没有发来任何回调`,

@@ -27,12 +27,12 @@ import { Diagnosis } from './diagnosis.tsx';
 
 const t = texts({
   'zh-CN': {
-    timeline: '经过',
+    timeline: '支付经过',
     order: '订单',
     user: '用户',
     waiting: '尚未收到渠道的回调',
     query: '查询渠道',
-    place: '取付款信息',
+    place: '获取付款信息',
     answer: '渠道的应答',
     agrees: '与本服务的记录一致',
     differs: (known: string) => `本服务记录为 ${known}`,

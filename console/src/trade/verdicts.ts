@@ -64,7 +64,7 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
       ],
     ],
     refund_slow: [
-      ['退款 8 天仍未完成', 'It has not been finished for 8 days'],
+      ['退款 8 天仍未完成', 'Not finished after 8 days'],
       ['请在渠道后台查询这笔退款。', 'Look up this refund at the channel.'],
     ],
     payment_gateway_not_implemented: [
@@ -84,7 +84,7 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
     payment_key_unavailable: [
       [
         '无法取得渠道的公钥，回调未能验证',
-        'The key of the channel could not be had, so a callback was not verified',
+        'The key of the channel could not be fetched, so a callback was not verified',
       ],
       [
         '渠道会再次发送；请检查支付方式的密钥和外网连接，然后可以重放。',

@@ -55,7 +55,7 @@ const t = texts({
   'zh-CN': {
     choose: '请选择',
     badAmount: '请输入最多两位小数的金额',
-    denied: '缺少查看其列表的权限，无法选择',
+    denied: '没有查看该列表的权限，无法选择',
   },
   'en-US': {
     choose: 'Choose',

@@ -14,7 +14,7 @@ const t = texts({
     search: '用户名、昵称或电话',
     searching: '正在查找…',
     none: '没有找到用户',
-    denied: '缺少“查看用户列表”权限，无法选择用户',
+    denied: '没有查看用户列表的权限，无法选择用户',
   },
   'en-US': {
     search: 'Name or phone',

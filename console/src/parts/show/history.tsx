@@ -15,7 +15,7 @@ const t = texts({
     title: '操作记录',
     none: '暂无修改',
     created: '创建',
-    createdIt: '创建了它',
+    createdIt: '创建了此记录',
     changed: '修改',
     deleted: '删除',
     adjusted: '调整了余额',
