@@ -229,6 +229,15 @@ journey('the amount paid today leads to the payments it is the sum of', async (t
   t.is(Number(sum), (await admin.get('/dashboard/count')).data.paid_amount_today);
 });
 
+freshJourney('the cards of the dashboard come together, so that none moves', async (t, page) => {
+  await page.addInitScript(`new MutationObserver(() => {
+    window.firstCard ??= document.querySelector('a.card')?.innerText;
+  }).observe(document, { childList: true, subtree: true })`);
+  await enter(page, { at: '/console/office/dashboard' });
+  await page.locator('a.card').first().getByText('Needs attention').waitFor();
+  t.regex(await page.evaluate<string>('window.firstCard'), /^Needs attention/);
+});
+
 journey('the amounts of an order stay in sight beside a long word', async (t, page) => {
   const details = [{ product_name: 'W'.repeat(150), price: '12.30', quantity: 1 }];
   const { order_no } = await makeOrder(own.service.admin, '12.30', { details });

@@ -127,8 +127,10 @@ export default function Dashboard() {
     { interval: '5', timezone: zone },
     (fresh) => client.setQueryData(key, fresh),
   );
+  // A card that comes later would move those that somebody is about to press.
+  const isWaiting = [useAttention(), useApprovals()].some(({ isLoading }) => isLoading);
   if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton active />;
+  if (!data || isWaiting) return <Skeleton active />;
   return <Figures data={data} />;
 }
 
@@ -156,7 +158,8 @@ function Figures({ data }: { data: Snapshot }) {
           label={t.refunded}
           value={showAmount(count.refunded_amount_today)}
           before={showAmount(count.refunded_amount_yesterday)}
-          to="/trade/refunds?status=succeeded"
+          // The list has no filter for the day of the end.
+          to="/trade/refunds?status=succeeded&order_by=finished_at:desc&columns=refund_no,payment_no,user,amount,finished_at"
         />
         <Card
           label={t.orders}
@@ -260,15 +263,19 @@ function Card({ label, value, before, to, isUrgent }: CardProps) {
   );
 }
 
-function Attention() {
+function useAttention() {
   const may = useMay();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['payments', 'attention'],
     queryFn: ({ signal }) =>
       call('GET /api/admin/payments', { query: { needs_attention: true, page_size: 1 }, signal }),
     meta: { scopes: ['payments'] },
     enabled: may('GET /api/admin/payments'),
   });
+}
+
+function Attention() {
+  const { data } = useAttention();
   if (!data) return null;
   return (
     <Card
@@ -280,16 +287,20 @@ function Attention() {
   );
 }
 
-/** Refunds that wait for another administrator, while there are any. */
-function Approvals() {
+function useApprovals() {
   const may = useMay();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['refunds', 'approvals'],
     queryFn: ({ signal }) =>
       call('GET /api/admin/refunds', { query: { status: 'waiting', page_size: 1 }, signal }),
     meta: { scopes: ['refunds'] },
     enabled: may('GET /api/admin/refunds'),
   });
+}
+
+/** Refunds that wait for another administrator, while there are any. */
+function Approvals() {
+  const { data } = useApprovals();
   if (!data?.total) return null;
   return (
     <Card label={t.approvals} value={showCount(data.total)} isUrgent to="/trade/refunds?status=waiting" />
