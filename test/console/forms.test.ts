@@ -95,6 +95,7 @@ journey(
     await follow(page, '/console/trade/users/new');
     const form = page.locator('.ant-drawer');
     await form.locator('#username:focus').waitFor();
+    await form.getByText('3 to 50 letters, digits').waitFor();
     await form.getByText('8 to 64 characters').waitFor();
     await page.keyboard.type(username);
     await form.getByLabel('Password').fill('blue-kettle-42');

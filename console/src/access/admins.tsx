@@ -1,7 +1,15 @@
 // Administrators.
 import { lazy } from 'react';
 import { code, flag, named, namedList, status, text, time } from '../parts/show/cells.tsx';
-import { onOff, option, options, newPassword, status as statusFilter, words } from '../parts/form/fields.tsx';
+import {
+  newUsername,
+  onOff,
+  option,
+  options,
+  newPassword,
+  status as statusFilter,
+  words,
+} from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 
 export default resource('GET /api/admin/admins', {
@@ -42,7 +50,7 @@ export default resource('GET /api/admin/admins', {
   create: {
     route: 'POST /api/admin/admins',
     fields: {
-      username: words(),
+      username: newUsername(),
       password: newPassword(),
       nickname: words(),
       role_ids: options('role'),

@@ -2,7 +2,7 @@
 import { lazy } from 'react';
 import type { Route } from '../contract/api.ts';
 import { code, count, numberBadge, status, text, time } from '../parts/show/cells.tsx';
-import { integer, numberChoice, onOff, option, words } from '../parts/form/fields.tsx';
+import { integer, numberChoice, onOff, option, slug, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { permittedLink } from '../parts/show/permitted-link.tsx';
 import { permittedPage } from '../parts/show/permitted-page.tsx';
@@ -17,7 +17,7 @@ const kinds = states({
 const fields = {
   parent_id: option('menu'),
   title: words(),
-  slug: words(),
+  slug: slug(),
   type: { ...numberChoice(kinds), initial: 2 },
   path: words(),
   icon: words(),

@@ -7,6 +7,7 @@ import {
   onOff,
   option,
   status as statusFilter,
+  slug,
   words,
 } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
@@ -21,7 +22,7 @@ const methods = states({
 
 const fields = {
   name: words(),
-  slug: words(),
+  slug: slug(),
   method: choice(methods),
   path: words(),
   menu_id: option('menu'),

@@ -1,13 +1,13 @@
 // Sets of permissions.
 import { code, count, status, text, time } from '../parts/show/cells.tsx';
-import { integer, note, onOff, status as statusFilter, words } from '../parts/form/fields.tsx';
+import { integer, note, onOff, slug, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { menuTree, permissionTree } from './permission-tree.tsx';
 import { RoleRights } from './role-rights.tsx';
 
 const fields = {
   name: words(),
-  slug: words(),
+  slug: slug(),
   permission_ids: permissionTree(),
   menu_ids: menuTree(),
   description: note(2),

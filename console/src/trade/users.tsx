@@ -8,6 +8,7 @@ import {
   note,
   onOff,
   newPassword,
+  newUsername,
   status as statusFilter,
   words,
 } from '../parts/form/fields.tsx';
@@ -82,7 +83,7 @@ export default resource('GET /api/admin/users', {
   create: {
     route: 'POST /api/admin/users',
     fields: {
-      username: words(),
+      username: newUsername(),
       password: newPassword(),
       nickname: words(),
       email: words(),
@@ -92,7 +93,7 @@ export default resource('GET /api/admin/users', {
   },
   update: {
     route: 'PUT /api/admin/users/{id}',
-    fields: { username: words(), nickname: words(), email: words(), phone: words(), status: onOff() },
+    fields: { username: newUsername(), nickname: words(), email: words(), phone: words(), status: onOff() },
   },
   actions: [
     {

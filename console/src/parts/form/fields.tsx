@@ -75,6 +75,20 @@ export const words = (): Field<string> => ({
   ),
 });
 
+/** A name that is to be given to an account. */
+export const newUsername = (): Field<string> => ({
+  ...words(),
+  hint: ['3 至 50 位，只能包含字母、数字和 _ . @ -', '3 to 50 letters, digits and _ . @ -'],
+});
+
+export const slug = (): Field<string> => ({
+  ...words(),
+  hint: [
+    '只能包含字母、数字和 _ . : -，以字母或数字开头',
+    'Letters, digits and _ . : -, beginning with a letter or digit',
+  ],
+});
+
 export const note = (rows = 3): Field<string> => ({
   isWide: true,
   control: ({ onChange, ...props }) => (
