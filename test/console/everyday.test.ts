@@ -54,9 +54,13 @@ journey('one box finds orders, payments, users, administrators and traces by key
   const colleague = await makeAdmin(admin);
   await find(page, colleague.username);
   await page.getByText('Latest sign-ins').waitFor();
-  const { headers } = await admin.put(`/users/${id}`, { nickname: 'Found' });
+  const { headers } = await admin.put(`/users/${id}`, { nickname: 'Found', status: 0 });
   await find(page, headers.get('X-Trace-Id') ?? '');
   await page.waitForURL(/operation-logs\?trace_id=/);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('a.row-link', { hasText: 'Change users' }).click();
+  await page.getByRole('row', { name: 'Status Enabled Disabled' }).waitFor();
+  await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('/');
   await page.getByText('Recently opened').waitFor();

@@ -13,6 +13,7 @@ export default resource('GET /api/admin/login-logs', {
   empty: ['每次登录，无论成败，都会记录在这里', 'Every sign-in, successful or not, is recorded here'],
   label: 'username',
   labels: {
+    created_at: ['时间', 'Time'],
     browser: ['浏览器', 'Browser'],
     os: ['系统', 'System'],
     message: ['结果', 'Outcome'],

@@ -13,6 +13,8 @@ export default resource('GET /api/admin/operation-logs', {
   empty: ['管理员的每次改动都会记录在这里', 'Every change an administrator makes is recorded here'],
   label: 'title',
   labels: {
+    created_at: ['时间', 'Time'],
+    title: ['操作', 'Operation'],
     module: ['模块', 'Module'],
     action: ['动作', 'Action'],
     method: ['方法', 'Method'],

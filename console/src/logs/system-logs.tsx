@@ -18,7 +18,12 @@ export default resource('GET /api/admin/system-logs', {
   title: ['系统日志', 'System logs'],
   empty: ['没有警告和错误', 'No warnings or errors'],
   label: 'message',
-  labels: { level: ['级别', 'Level'], module: ['模块', 'Module'], message: ['内容', 'Message'] },
+  labels: {
+    created_at: ['时间', 'Time'],
+    level: ['级别', 'Level'],
+    module: ['模块', 'Module'],
+    message: ['内容', 'Message'],
+  },
   stale: ['system_logs'],
   filters: { level: choice(levels), module: words(), message: words(), trace_id: words() },
   dateRange: true,

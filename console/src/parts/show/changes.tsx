@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { read, texts } from '../../contract/texts.ts';
 import { commonLabels, labelOf, type Resource } from '../resource.ts';
 import { Value, type Cell } from './cells.tsx';
+import { enabled, nameOf, yesNo } from './states.tsx';
 
 const t = texts({
   'zh-CN': { field: '字段', old: '原值', fresh: '新值' },
@@ -18,9 +19,12 @@ interface Change {
 const plain = (value: unknown): string =>
   value === null || value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
 
-function show(value: unknown, cell: Cell | undefined): ReactNode {
-  if (!cell || value === null || value === undefined) return plain(value);
-  return <Value cell={cell} value={value} row={{}} />;
+/** Of any resource: a number there says whether it is enabled, and truth is yes or no. */
+function show(field: string, value: unknown, cell: Cell | undefined): ReactNode {
+  if (value === null || value === undefined) return plain(value);
+  if (cell) return <Value cell={cell} value={value} row={{}} />;
+  if (typeof value === 'boolean') return nameOf(yesNo, value);
+  return field === 'status' && typeof value === 'number' ? nameOf(enabled, value) : plain(value);
 }
 
 /** @param resource whose labels and cells apply */
@@ -43,8 +47,8 @@ export function Changes({ changes, resource }: { changes: readonly Change[]; res
         {changes.map((change) => (
           <tr key={change.field}>
             <th scope="row">{nameOf(change.field)}</th>
-            <td className="was">{show(change.old, cells[change.field])}</td>
-            <td>{show(change.new, cells[change.field])}</td>
+            <td className="was">{show(change.field, change.old, cells[change.field])}</td>
+            <td>{show(change.field, change.new, cells[change.field])}</td>
           </tr>
         ))}
       </tbody>
