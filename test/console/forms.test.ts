@@ -45,9 +45,17 @@ journey(
     await active.getByText(`${username} · ${nickname}`, { exact: true }).waitFor();
     await page.keyboard.press('Enter');
     await form.locator('.ant-select', { hasText: nickname }).waitFor();
+    await form.getByRole('button', { name: 'Add a line' }).click();
+    await form.getByRole('button', { name: 'Remove this line' }).nth(1).click();
+    const complaint = form.getByText('Every line needs a product');
+    const isEarly = complaint.waitFor({ timeout: 500 }).then(
+      () => true,
+      () => false,
+    );
+    t.false(await isEarly, 'what is missing is said when it is sent');
     await form.getByRole('button', { name: 'Close' }).focus();
     await page.keyboard.press('Control+Enter');
-    await form.getByText('Every line needs a product').waitFor();
+    await complaint.waitFor();
     t.is(await focused(page).getAttribute('aria-label'), 'Product', 'at the first field that is wrong');
     await page.keyboard.type('Notebook');
     await form.getByLabel('Price').fill('12.345');

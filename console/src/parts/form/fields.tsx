@@ -33,6 +33,8 @@ export interface Field<V = unknown> {
   parse?(text: string): V;
   /** Checks beyond the contract; returns the problem. */
   problem?(value: V): string | undefined;
+  /** What is missing, said once it is sent: it is being filled in. */
+  missing?(value: V): string | undefined;
   /** Required here, though the contract does not say so. */
   isRequired?: boolean;
   /** What is accepted, said beforehand. */

@@ -16,14 +16,17 @@ function requiredIn(route: Route): readonly string[] {
 export function rulesOf(route: Route, name: string, field: Field) {
   const { max = {} } = bodies[route] ?? {};
   const required = requiredIn(route);
-  const validator = (_: unknown, value: unknown): Promise<void> => {
-    const problem = field.problem?.(value);
-    return problem ? Promise.reject(new Error(problem)) : Promise.resolve();
-  };
+  const validator =
+    (check: Field['problem'] & {}) =>
+    (_: unknown, value: unknown): Promise<void> => {
+      const problem = check(value);
+      return problem ? Promise.reject(new Error(problem)) : Promise.resolve();
+    };
   return [
     { required: field.isRequired || required.includes(name), message: t.needed },
     ...(field.isRequired ? [{ whitespace: true, message: t.needed }] : []),
     ...(max[name] ? [{ max: max[name] }] : []),
-    ...(field.problem ? [{ validator }] : []),
+    ...(field.problem ? [{ validator: validator(field.problem) }] : []),
+    ...(field.missing ? [{ validator: validator(field.missing), validateTrigger: 'onSubmit' }] : []),
   ];
 }

@@ -17,10 +17,8 @@ const LineTable = lazy(() => import('./line-table.tsx'));
 export const lines = (): Field<Line[]> => ({
   isWide: true,
   initial: [emptyLine],
-  problem: (value) => {
-    if (value.every(isWhole)) return undefined;
-    return value.some(hasWrongPrice) ? t.decimals : t.incomplete;
-  },
+  problem: (value) => (value.some(hasWrongPrice) ? t.decimals : undefined),
+  missing: (value) => (value.every((one) => isWhole(one) || hasWrongPrice(one)) ? undefined : t.incomplete),
   control: (props) => <Lines {...props} />,
 });
 
