@@ -263,8 +263,21 @@ journey('a list is one table to a reader of the screen, its header included', as
   t.is(await table.getByRole('row').count(), 1 + (await page.locator('a.row-link').count()));
 });
 
+journey('the names of columns stay apart in a list without rows', async (t, page) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await open(page, '/console/trade/refunds?refund_no=none');
+  await page.getByText('Nothing matches these filters').waitFor();
+  const over = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('.rows .ant-table-column-title')].filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX === 'visible').map((one) => one.innerText)`,
+  );
+  t.deepEqual(over, []);
+  await page.setViewportSize(desk);
+});
+
 journey('a printed page has the list without controls', async (t, page) => {
   await open(page, '/console/trade/orders');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator('html[data-theme=dark]').waitFor();
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
   await page.locator('html[data-theme=light]').waitFor();
   t.true(await page.locator('a.row-link').first().isVisible());
