@@ -219,6 +219,10 @@ freshJourney('a day of the chosen zone is whole when its clocks change', async (
     '2026-03-29T13:00:00.000Z',
     '2026-04-05T13:59:59.999Z',
   ]);
+  // The next day has begun there, but not where the browser is.
+  await page.clock.setFixedTime('2026-04-05T20:00:00Z');
+  await page.getByLabel('To', { exact: true }).click();
+  await page.locator('.ant-picker-cell-today[title="2026-04-06"]').first().waitFor();
 });
 
 freshJourney(

@@ -35,10 +35,12 @@ const besideTrigger = (trigger?: HTMLElement): HTMLElement =>
   trigger?.closest<HTMLElement>('.ant-drawer') ?? document.body;
 
 export default function Shell({ onSignOut }: { onSignOut: () => void }) {
-  const { language } = useSettings();
+  const { language, zone } = useSettings();
   const isDark = useIsDark();
   const [client] = useState(createQueries);
   useMemo(() => dayjs.locale(language === 'zh-CN' ? 'zh-cn' : 'en'), [language]);
+  // The day that calendars mark as today.
+  useMemo(() => dayjs.tz.setDefault(zone), [zone]);
   return (
     <ConfigProvider
       csp={{ nonce }}
