@@ -178,6 +178,9 @@ freshJourney(
     t.is(await page.getByLabel('Phone').inputValue(), '555 0100');
     await page.getByRole('button', { name: 'Discard' }).click();
     t.is(await page.getByLabel('Phone').inputValue(), '');
+    await page.getByLabel('Email').fill('nobody');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.ant-form-item-explain-error').waitFor();
 
     await follow(page, '/console/imports/imports/new');
     const file = { name: 'spring.csv', mimeType: 'text/csv', buffer: Buffer.from('order_ref\n') };

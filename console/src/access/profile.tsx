@@ -153,10 +153,11 @@ function Account() {
         <Input maxLength={50} />
       </Form.Item>
       <Form.Item name="email" label={t.email}>
-        <Input type="email" maxLength={100} />
+        {/* Not of the type "email": browsers would object in their own language. */}
+        <Input inputMode="email" autoComplete="email" maxLength={100} />
       </Form.Item>
       <Form.Item name="phone" label={t.phone}>
-        <Input maxLength={30} />
+        <Input inputMode="tel" autoComplete="tel" maxLength={30} />
       </Form.Item>
       <Button type="primary" htmlType="submit" loading={save.isPending}>
         {t.save}
