@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
+import { change } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makeOrder, makePayment } from '../support/factories.js';
 import { png } from '../support/files.js';
@@ -219,14 +220,28 @@ journey('payments by channel and status equal the list', async (t, page) => {
   t.true((counts[0] ?? 0) > 10);
 });
 
-journey('the amount paid today leads to the payments it is the sum of', async (t, page) => {
+journey('the amounts of today lead to the payments and refunds they are the sums of', async (t, page) => {
   const { admin } = own.service;
-  await paidPayment(admin, (await makeMethod(admin)).id, '12.30');
-  await follow(page, '/console/office/dashboard');
-  await page.locator('a.card', { hasText: 'Paid today' }).click();
-  await page.getByRole('button', { name: 'Sum of amounts' }).click();
-  const sum = (await page.locator('.screen-head strong').innerText()).replace(/[^\d.]/g, '');
-  t.is(Number(sum), (await admin.get('/dashboard/count')).data.paid_amount_today);
+  const { payment_no } = await paidPayment(admin, (await makeMethod(admin)).id, '12.30');
+  const refund = { payment_no, amount: '2.30', destination: 'balance', reason: 'sold out' };
+  const { refund_no } = (await admin.post('/refunds', refund)).data;
+  await admin.post('/refunds', { ...refund, amount: '1.00' });
+  // Requested today, but not finished.
+  await change('UPDATE refunds SET finished_at = finished_at - INTERVAL 1 DAY WHERE refund_no = ?', [
+    refund_no,
+  ]);
+  const { paid_amount_today: paid, refunded_amount_today: refunded } = (await admin.get('/dashboard/count'))
+    .data;
+  for (const [card, expected] of [
+    ['Paid today', paid],
+    ['Refunded today', refunded],
+  ]) {
+    await follow(page, '/console/office/dashboard');
+    await page.locator('a.card', { hasText: card }).click();
+    await page.getByRole('button', { name: 'Sum of amounts' }).click();
+    const sum = (await page.locator('.screen-head strong').innerText()).replace(/[^\d.]/g, '');
+    t.is(Number(sum), expected, card);
+  }
 });
 
 freshJourney('the cards of the dashboard come together, so that none moves', async (t, page) => {

@@ -13,6 +13,7 @@ import {
   orderStates,
   paymentStates,
   refundStates,
+  refundTimeFields,
   timeFields,
 } from '../parts/show/trade-states.ts';
 import { read, type Both } from '../contract/texts.ts';
@@ -50,7 +51,7 @@ const valueStates: Readonly<Record<string, States<string>>> = {
   needs_attention: yesNo,
   destination: destinations,
   type: balanceTypes,
-  time_field: timeFields,
+  time_field: { ...timeFields, ...refundTimeFields },
 };
 
 const labels: Readonly<Record<string, Both>> = {

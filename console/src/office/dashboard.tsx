@@ -158,8 +158,7 @@ function Figures({ data }: { data: Snapshot }) {
           label={t.refunded}
           value={showAmount(count.refunded_amount_today)}
           before={showAmount(count.refunded_amount_yesterday)}
-          // The list has no filter for the day of the end.
-          to="/trade/refunds?status=succeeded&order_by=finished_at:desc&columns=refund_no,payment_no,user,amount,finished_at"
+          to={`/trade/refunds?status=succeeded&time_field=finished_at&${today}`}
         />
         <Card
           label={t.orders}

@@ -6,7 +6,7 @@ import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { showAmount } from '../parts/show/money.ts';
 import { nameOf } from '../parts/show/states.tsx';
-import { destinations, refundStates } from '../parts/show/trade-states.ts';
+import { destinations, refundStates, refundTimeFields } from '../parts/show/trade-states.ts';
 import { explained, handled } from './handled.ts';
 
 const t = texts({
@@ -50,6 +50,7 @@ export default resource('GET /api/admin/refunds', {
     accepted_at: ['渠道受理时间', 'Accepted'],
     finished_at: ['完成时间', 'Finished'],
     due_at: ['下次查询', 'Next check'],
+    time_field: ['时间按', 'Date of'],
   },
   stale: ['refunds'],
   hasSum: true,
@@ -62,8 +63,9 @@ export default resource('GET /api/admin/refunds', {
     order_no: words(),
     payment_method_id: option('payment_method'),
     needs_attention: yesOrNo(),
+    time_field: choice(refundTimeFields),
   },
-  rare: ['payment_no', 'order_no', 'payment_method_id', 'needs_attention'],
+  rare: ['payment_no', 'order_no', 'payment_method_id', 'needs_attention', 'time_field'],
   dateRange: true,
   sortable: ['amount', 'created_at', 'finished_at'],
   columns: {

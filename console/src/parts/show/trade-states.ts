@@ -40,6 +40,12 @@ export const timeFields = states({
   pay_time: ['支付时间', 'payment', 'grey'],
 });
 
+/** The same of a refund. */
+export const refundTimeFields = states({
+  created_at: ['创建时间', 'creation', 'grey'],
+  finished_at: ['完成时间', 'end', 'grey'],
+});
+
 export const channels = states({
   mock: ['模拟', 'Mock', 'grey'],
   wechat: ['微信支付', 'WeChat Pay', 'green'],
