@@ -103,7 +103,7 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   await page.locator('.ant-notification-notice-close').click();
   await own.service.admin.post('/users/export', { format: 'csv', username });
   await follow(page, '/console/exports/exports');
-  await page.getByText(`User: ${userId} · Needs attention: No · Date of: creation`).waitFor();
+  await page.getByText(`User: ${userId} · Needs attention: No`, { exact: true }).waitFor();
   await page.locator('.rows').getByText('1 row', { exact: true }).waitFor();
 });
 
