@@ -1,6 +1,5 @@
 // /refunds: refunds of payments.
 import Joi from 'joi';
-import { config } from '../../../../config/index.js';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
@@ -29,8 +28,8 @@ import { can, route } from '../../declare/route.js';
 const refundParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: Joi.string().max(64).required() });
 
-/** How long a query waits for the channel: longer than the channel may take for an answer. */
-const answerMs = config.payments.gatewayTimeoutMs + 2000;
+/** How long a query waits for its turn in the queue and for the channel, which may take 10 s. */
+const answerMs = 12_000;
 
 export const routes = [
   route({
@@ -181,7 +180,7 @@ export const routes = [
     method: 'POST',
     path: '/refunds/{refund_no}/query',
     name: 'queryRefund',
-    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    deadlineMs: 15_000,
     summary: 'Ask the channel now what became of a refund',
     description:
       'Sends the refund if it has not been sent yet. One that waits for approval or has ended is answered as it is. If the ' +
