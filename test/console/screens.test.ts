@@ -220,7 +220,7 @@ journey('payments by channel and status equal the list', async (t, page) => {
   t.true((counts[0] ?? 0) > 10);
 });
 
-journey('the amounts of today lead to the payments and refunds they are the sums of', async (t, page) => {
+journey('the amounts of today lead to the orders and refunds they are the sums of', async (t, page) => {
   const { admin } = own.service;
   const { payment_no } = await paidPayment(admin, (await makeMethod(admin)).id, '12.30');
   const refund = { payment_no, amount: '2.30', destination: 'balance', reason: 'sold out' };

@@ -101,9 +101,9 @@ export const orders: Fault[] = [
   {
     file,
     from: `new Where().and('o.deleted_at IS NULL');
-  return addFilters`,
+  const where = addFilters`,
     to: `new Where();
-  return addFilters`,
+  const where = addFilters`,
     breaks: 'deleted orders are listed',
     test: states,
     match: 'pending and cancelled orders can be deleted',

@@ -3,7 +3,9 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/database/db.js';
-import { makeUser, unique } from '../support/factories.js';
+import { askExport, endOf } from '../support/exports.js';
+import { makeMethod, makeUser, unique } from '../support/factories.js';
+import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 
 let userId: number;
@@ -193,4 +195,24 @@ test('a malformed order reference is not found', async (t) => {
     const answer = await service.admin.get(`/orders/${encodeURIComponent(reference)}`);
     t.deepEqual([answer.status, answer.code, answer.errorCode], [404, 20002, 'order_not_found'], reference);
   }
+});
+
+test('orders are listed, summed and exported by when they were paid', async (t) => {
+  const { admin } = service;
+  const { order_no } = await paidPayment(admin, (await makeMethod(admin)).id, '12.30');
+  const paidAt = new Date(Date.now() + 2 * 86_400_000);
+  await change('UPDATE orders SET paid_at = ? WHERE order_no = ?', [paidAt, order_no]);
+  const day = paidAt.toISOString().slice(0, 10);
+  const range = { start_time: day, end_time: day, order_no };
+  const found = async (more: object) => {
+    const query = new URLSearchParams({ ...range, ...more, with_sum: 'true' });
+    const { data } = await admin.get(`/orders?${query.toString()}`);
+    return [data.list.map((row: { order_no: string }) => row.order_no), data.total, data.amount_sum];
+  };
+  t.deepEqual(await found({ time_field: 'paid_at' }), [[order_no], 1, 12.3]);
+  t.deepEqual(await found({}), [[], 0, 0], 'by when they were created');
+  const exported = await askExport(admin, '/orders', { ...range, format: 'csv', time_field: 'paid_at' });
+  t.is((await endOf(admin, exported)).total_rows, 1);
+  const unknown = await admin.get('/orders?time_field=deleted_at');
+  t.deepEqual([unknown.status, Object.keys(unknown.errors ?? {})], [422, ['time_field']]);
 });

@@ -11,6 +11,7 @@ import {
   balanceTypes,
   destinations,
   orderStates,
+  orderTimeFields,
   paymentStates,
   refundStates,
   refundTimeFields,
@@ -51,7 +52,7 @@ const valueStates: Readonly<Record<string, States<string>>> = {
   needs_attention: yesNo,
   destination: destinations,
   type: balanceTypes,
-  time_field: { ...timeFields, ...refundTimeFields },
+  time_field: { ...orderTimeFields, ...timeFields, ...refundTimeFields },
 };
 
 const labels: Readonly<Record<string, Both>> = {

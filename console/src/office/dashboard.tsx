@@ -152,7 +152,7 @@ function Figures({ data }: { data: Snapshot }) {
           label={t.paid}
           value={showAmount(count.paid_amount_today)}
           before={showAmount(count.paid_amount_yesterday)}
-          to={`/trade/payments?status=paid&time_field=pay_time&${today}`}
+          to={`/trade/orders?status=paid&time_field=paid_at&${today}`}
         />
         <Card
           label={t.refunded}

@@ -7,7 +7,7 @@ import { lines } from '../parts/form/lines.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { permittedLink } from '../parts/show/permitted-link.tsx';
-import { orderStates } from '../parts/show/trade-states.ts';
+import { orderStates, orderTimeFields } from '../parts/show/trade-states.ts';
 
 export const orders = resource('GET /api/admin/orders', {
   name: 'orders',
@@ -30,6 +30,7 @@ export const orders = resource('GET /api/admin/orders', {
     details: ['商品明细', 'Lines'],
     expire_in_seconds: ['有效期（分钟，留空则永不过期）', 'Expires in (minutes; empty: never)'],
     remark: ['备注', 'Note'],
+    time_field: ['时间按', 'Date of'],
   },
   stale: ['orders', 'payments'],
   hasSum: true,
@@ -40,8 +41,9 @@ export const orders = resource('GET /api/admin/orders', {
     keyword: words(),
     min_amount: amount(),
     max_amount: amount(),
+    time_field: choice(orderTimeFields),
   },
-  rare: ['keyword', 'min_amount', 'max_amount'],
+  rare: ['keyword', 'min_amount', 'max_amount', 'time_field'],
   dateRange: true,
   sortable: ['amount', 'created_at', 'paid_at'],
   columns: {

@@ -19,6 +19,7 @@ import type { Fields } from '../tables/table.js';
 import { Order, type OrderStatus } from './tables.js';
 import { cancelPayments } from './payment.js';
 import { isBeingPaid } from './payment-callback.js';
+import { inTime } from './payment-criteria.js';
 import { closeBeforeExpiry } from './payment-follow-up.js';
 
 /** Also the filters that the class declares (`filtersOf`). */
@@ -28,6 +29,7 @@ export interface OrderCriteria extends TimeRange {
   min_amount?: Money;
   max_amount?: Money;
   keyword?: string;
+  time_field: 'created_at' | 'paid_at';
 }
 
 /** The filters of the list and of its export. */
@@ -37,6 +39,7 @@ export const orderFilters = {
   min_amount: money(0n),
   max_amount: money(0n),
   keyword: Joi.string().allow('').max(100),
+  time_field: Joi.string().valid('created_at', 'paid_at').default('created_at'),
 };
 
 export type OrderFilter = OrderCriteria & ListQuery;
@@ -64,11 +67,11 @@ export const sumOrders = (criteria: OrderCriteria): Promise<Money | undefined> =
 /** The condition of a list over `orders o`. */
 export function ordersWhere(criteria: OrderCriteria): Where {
   const visible = new Where().and('o.deleted_at IS NULL');
-  return addFilters(visible, Order, 'o', criteria)
+  const where = addFilters(visible, Order, 'o', criteria)
     .numbered('o.order_no', criteria.order_no, 'o.period')
     .between('o.amount', criteria.min_amount?.toString(), criteria.max_amount?.toString())
-    .contains('o.remark', criteria.keyword)
-    .during('o.created_at', criteria, 'o.period');
+    .contains('o.remark', criteria.keyword);
+  return inTime(where, 'o', criteria);
 }
 
 /**

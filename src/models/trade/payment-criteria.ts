@@ -64,8 +64,8 @@ function wholeMinutesAgo(minutes: number): Date {
 const clockMs = 3_600_000;
 
 /**
- * The time range of payments or refunds. Their period is the month they were created in; they may be paid or finished in
- * that month or any later one, by the clock of the company also just before it.
+ * The time range of orders, payments or refunds. Their period is the month they were created in; they may be paid or
+ * finished in that month or any later one, by the clock of the company also just before it.
  *
  * @param alias of their table
  */

@@ -34,7 +34,13 @@ export const balanceTypes = states({
   refund: ['退款', 'Refund', 'blue'],
 });
 
-/** Which time of a payment a range is about. */
+/** Which time of an order a range is about. */
+export const orderTimeFields = states({
+  created_at: ['创建时间', 'creation', 'grey'],
+  paid_at: ['支付时间', 'payment', 'grey'],
+});
+
+/** The same of a payment. */
 export const timeFields = states({
   created_at: ['创建时间', 'creation', 'grey'],
   pay_time: ['支付时间', 'payment', 'grey'],

@@ -68,6 +68,7 @@ export const routes = [
     path: '/orders',
     name: 'listOrders',
     summary: 'List orders',
+    description: '`start_time` and `end_time` apply to `time_field`.',
     access: can('order.index', '查看订单列表', 'List orders'),
     query: Joi.object<OrderFilter & { with_sum: boolean }>({
       ...listKeys(orderSortable),
