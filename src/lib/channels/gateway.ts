@@ -61,6 +61,7 @@ export async function requestGateway(
   signal: AbortSignal,
 ): Promise<GatewayAnswer> {
   if (!mayBeAsked(url)) throw new NotPublic();
+  // Not AbortSignal.any(): in Node 20 a timeout in it may be collected as garbage, and then never comes.
   const limit = new AbortController();
   const end = (): void => limit.abort();
   const timer = setTimeout(end, config.payments.gatewayTimeoutMs);
