@@ -72,19 +72,19 @@ export default function MenuOrder() {
     queryFn: async ({ signal }) => (await call('GET /api/admin/menus', { signal })).list as Entry[],
     meta: { scopes: ['identity'] },
   });
-  const kept = useDraft('menu-order', {});
-  const [draft, setDraft] = useState<readonly Entry[]>();
+  const draft = useDraft('menu-order', {});
+  const [latest, setLatest] = useState<readonly Entry[]>();
   const [chosen, setChosen] = useState<number>();
   const restored = useMemo(
-    () => data && kept.known && placed(data, kept.known.values.places as Place[]),
-    [data, kept.known],
+    () => data && draft.known && placed(data, draft.known.values.places as Place[]),
+    [data, draft.known],
   );
-  const arranged = draft ?? restored;
+  const arranged = latest ?? restored;
   const tree = arranged ?? data;
   const changes = useMemo(() => (data && arranged ? changesOf(data, arranged) : []), [data, arranged]);
   const reset = () => {
-    setDraft(undefined);
-    kept.forget();
+    setLatest(undefined);
+    draft.forget();
   };
   useLeaveGuard(changes.length > 0);
   const askDiscard = useAskDiscard();
@@ -92,7 +92,7 @@ export default function MenuOrder() {
   useEffect(() => {
     if (blocker.state !== 'blocked') return;
     const leave = () => {
-      kept.forget();
+      draft.forget();
       blocker.proceed();
     };
     askDiscard(leave, blocker.reset);
@@ -108,9 +108,9 @@ export default function MenuOrder() {
   });
   const change = (next: readonly Entry[]) => {
     save.reset();
-    setDraft(next);
+    setLatest(next);
     const places = changesOf(data ?? [], next);
-    kept.keep({ places: places.length > 0 ? places : undefined }, {});
+    draft.keep({ places: places.length > 0 ? places : undefined }, {});
   };
   const go = (step: Step) => {
     if (chosen !== undefined && tree) change(stepped(tree, chosen, step));
@@ -145,7 +145,7 @@ export default function MenuOrder() {
       }
     >
       {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {kept.known && changes.length > 0 && <DraftNote onDiscard={reset} />}
+      {draft.known && changes.length > 0 && <DraftNote onDiscard={reset} />}
       {save.error && <Problem error={save.error} />}
       {save.isSuccess && !arranged && <Alert type="success" role="status" showIcon title={t.saved} />}
       <section className="panel narrow">

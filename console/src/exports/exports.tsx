@@ -15,7 +15,7 @@ import {
   paymentStates,
   refundStates,
   refundTimeFields,
-  timeFields,
+  paymentTimeFields,
 } from '../parts/show/trade-states.ts';
 import { read, type Both } from '../contract/texts.ts';
 
@@ -52,7 +52,7 @@ const valueStates: Readonly<Record<string, States<string>>> = {
   needs_attention: yesNo,
   destination: destinations,
   type: balanceTypes,
-  time_field: { ...orderTimeFields, ...timeFields, ...refundTimeFields },
+  time_field: { ...orderTimeFields, ...paymentTimeFields, ...refundTimeFields },
 };
 
 const labels: Readonly<Record<string, Both>> = {

@@ -5,7 +5,7 @@ import { choice, integer, note, option, words, yesOrNo } from '../parts/form/fie
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { AttentionTabs } from './attention.tsx';
-import { paymentStates, timeFields } from '../parts/show/trade-states.ts';
+import { paymentStates, paymentTimeFields } from '../parts/show/trade-states.ts';
 import { explained, handled } from './handled.ts';
 
 export const payments = resource('GET /api/admin/payments', {
@@ -45,7 +45,7 @@ export const payments = resource('GET /api/admin/payments', {
     needs_attention: yesOrNo(),
     assignee_id: option('admin'),
     pending_longer_than: integer(1, 5_256_000),
-    time_field: choice(timeFields),
+    time_field: choice(paymentTimeFields),
   },
   rare: ['order_no', 'third_party_no', 'needs_attention', 'assignee_id', 'pending_longer_than', 'time_field'],
   dateRange: true,

@@ -41,7 +41,7 @@ export const orderTimeFields = states({
 });
 
 /** The same of a payment. */
-export const timeFields = states({
+export const paymentTimeFields = states({
   created_at: ['创建时间', 'creation', 'grey'],
   pay_time: ['支付时间', 'payment', 'grey'],
 });
