@@ -51,9 +51,10 @@ function ofRecord(where: Where, path: string): void {
   const end = path.lastIndexOf('/');
   const [list, key] = [path.slice(0, end), path.slice(end + 1)];
   const below = (start: string): string => `${escapeLike(start)}/%`;
+  // The concatenation keeps MySQL from one wide range of paths, so that it unites two indexes.
   where.and(
-    '(l.path = ? OR l.path LIKE ? OR (l.record_key = ? AND (l.path = ? OR l.path LIKE ?)))',
-    ...[path, below(path), key, list, below(list)],
+    "(l.path = ? OR l.path LIKE ? OR (l.record_key = ? AND CONCAT(l.path, '/') LIKE ?))",
+    ...[path, below(path), key, below(list)],
   );
 }
 
