@@ -96,6 +96,12 @@ journey('a form that is being sent is not offered to be discarded', async (t, pa
   t.is(await page.getByText('Discard your changes?').count(), 0);
 });
 
+journey('the form of a menu names the icons it may have', async (t, page) => {
+  await follow(page, '/console/access/menus/new');
+  await page.locator('.ant-drawer').getByText('dashboard, setting, file-text').waitFor();
+  t.pass();
+});
+
 journey(
   'a refused form goes back to its field, and a filled one is not discarded by Enter',
   async (t, page) => {

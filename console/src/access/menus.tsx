@@ -1,11 +1,13 @@
 // The menu tree.
 import { lazy } from 'react';
 import type { Route } from '../contract/api.ts';
+import type { Both } from '../contract/texts.ts';
 import { code, count, numberBadge, status, text, time } from '../parts/show/cells.tsx';
 import { integer, numberChoice, onOff, option, slug, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { permittedLink } from '../parts/show/permitted-link.tsx';
 import { permittedPage } from '../parts/show/permitted-page.tsx';
+import { menuIcons } from '../parts/show/menu-icons.tsx';
 import { states } from '../parts/show/states.tsx';
 
 const kinds = states({
@@ -14,13 +16,20 @@ const kinds = states({
   3: ['按钮', 'Button', 'grey'],
 });
 
+const iconNames = [...menuIcons.keys()];
+
+const iconHint: Both = [
+  `可填 ${iconNames.join('、')}；其他名称显示为文件夹`,
+  `${iconNames.join(', ')}; any other name shows a folder`,
+];
+
 const fields = {
   parent_id: option('menu'),
   title: words(),
   slug: slug(),
   type: { ...numberChoice(kinds), initial: 2 },
   path: words(),
-  icon: words(),
+  icon: { ...words(), hint: iconHint },
   sort: integer(-1_000_000, 1_000_000),
   status: onOff(),
   is_hidden: onOff(0),

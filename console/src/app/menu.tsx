@@ -1,34 +1,15 @@
 // The menu of the administrator: the service decides its entries, the console what each opens. Entries whose screen the caller may not
 // open are left out; a directory with one entry is that entry.
-import {
-  ControlOutlined,
-  CreditCardOutlined,
-  DashboardOutlined,
-  FileTextOutlined,
-  FolderOutlined,
-  PushpinOutlined,
-  SettingOutlined,
-  ShoppingCartOutlined,
-  UserOutlined,
-} from '@ant-design/icons';
+import { FolderOutlined, PushpinOutlined } from '@ant-design/icons';
 import type { MenuProps } from 'antd';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { read, type Both } from '../contract/texts.ts';
+import { menuIcons } from '../parts/show/menu-icons.tsx';
 import { opens, type Profile } from '../parts/show/profile.ts';
 import { addressOf, directories, screens } from './screens.ts';
 
 type MenuRecord = Profile['menus'][number];
-
-const icons: ReadonlyMap<string, ReactNode> = new Map([
-  ['dashboard', <DashboardOutlined />],
-  ['setting', <SettingOutlined />],
-  ['file-text', <FileTextOutlined />],
-  ['user', <UserOutlined />],
-  ['shopping-cart', <ShoppingCartOutlined />],
-  ['credit-card', <CreditCardOutlined />],
-  ['control', <ControlOutlined />],
-]);
 
 // A changed title is shown as it is; a built-in one in the language of the page.
 const titleOf = (menu: MenuRecord, known: Both | undefined): string =>
@@ -37,7 +18,7 @@ const titleOf = (menu: MenuRecord, known: Both | undefined): string =>
 type Items = NonNullable<MenuProps['items']>;
 
 const iconOf = ({ icon }: MenuRecord): ReactNode =>
-  icon ? (icons.get(icon) ?? <FolderOutlined />) : undefined;
+  icon ? (menuIcons.get(icon) ?? <FolderOutlined />) : undefined;
 
 /** The entries, those that are pinned first. */
 export function menuItems(profile: Profile, pinned: readonly string[]): Items {
