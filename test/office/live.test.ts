@@ -341,6 +341,12 @@ test.serial('a sign-in from a new address is notified to its owner', async (t) =
   t.is(list.length, 1);
   t.true(list[0].content.includes('203.0.113.2'));
   t.is(list[0].type, 'system');
+  // Of IPv6 a device has a whole /64.
+  const addresses = ['2001:db8:1:2::1', '2001:db8:1:2:a5:b6:c7:d8', '2001:db8:1:3::1'];
+  for (const [place, count] of [2, 2, 3].entries()) {
+    await from(addresses[place] ?? '');
+    t.is((await mine.get('/notifications/unread-count')).data.count, count, addresses[place]);
+  }
 });
 
 test.serial('every socket receives changes in few frames', async (t) => {

@@ -16,7 +16,7 @@ export interface OpenedSession {
   jti: string;
   issuedAt: Date;
   expiresAt: Date;
-  /** The administrator has signed in before, but never from that address. */
+  /** The administrator has signed in before, but never from that address (IPv6: its /64). */
   isNewAddress: boolean;
 }
 
@@ -41,8 +41,9 @@ export async function openSession(
     const admin = await Admin.scope('enabled').findOne({ where: proven, transaction: t, lock: true });
     if (!admin) fail('username_or_password_error');
     await admin.update({ last_login_at: now() }, { silent: true, transaction: t });
-    const earlier = await AdminSession.findOne({ where: { admin_id: id }, transaction: t });
-    const same = await AdminSession.findOne({ where: { admin_id: id, ip }, transaction: t });
+    const earlier = await AdminSession.findAll({
+      ...{ attributes: ['ip'], where: { admin_id: id }, group: ['ip'], transaction: t },
+    });
     const session = {
       jti,
       admin_id: id,
@@ -55,7 +56,8 @@ export async function openSession(
       created_at: issuedAt,
     };
     await AdminSession.create(session, { transaction: t });
-    return { jti, issuedAt, expiresAt, isNewAddress: earlier !== null && same === null };
+    const isNewAddress = earlier.length > 0 && !hasNetwork(earlier, ip);
+    return { jti, issuedAt, expiresAt, isNewAddress };
   });
 }
 
@@ -69,8 +71,13 @@ export async function signedInLately(username: string, ip: string): Promise<bool
     group: ['ip'],
     limit: 500,
   });
+  return hasNetwork(rows, ip);
+}
+
+// Devices change their IPv6 address within the /64 daily (RFC 8981).
+function hasNetwork(sessions: readonly AdminSession[], ip: string): boolean {
   const network = networkOf(ip);
-  return rows.some((row) => networkOf(row.ip) === network);
+  return sessions.some((one) => networkOf(one.ip) === network);
 }
 
 /**
