@@ -257,6 +257,14 @@ test.serial('a flood from one address does not affect others', async (t) => {
   t.is((await get(nginx.port, '/api/admin/orders', '127.0.0.4', admin.headers)).status, 200);
 });
 
+test.serial('many people behind one address open the console at once', async (t) => {
+  const visits = await Promise.all(
+    Array.from({ length: 400 }, (_, count) => get(nginx.port, `/console/assets/${count}.js`, '127.0.0.5')),
+  );
+  t.deepEqual([...new Set(visits.map(({ status }) => status))], [404]);
+  t.is((await get(nginx.port, '/api/admin/orders', '127.0.0.5', admin.headers)).status, 200);
+});
+
 test.serial('the access log has the trace id without the query', async (t) => {
   await get(nginx.port, '/api/admin/orders?secret=of-the-query', undefined, {
     ...admin.headers,
