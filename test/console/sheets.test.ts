@@ -280,6 +280,27 @@ journey('an upload whose merge fails after a while says why', async (t, page) =>
   await line.getByRole('button', { name: 'Remove' }).click();
 });
 
+journey('what a proxy refuses by a limit of its own is put plainly', async (t, page) => {
+  const page413 = {
+    status: 413,
+    contentType: 'text/html',
+    body: '<html>413 Request Entity Too Large</html>',
+  };
+  await page.route('**/attachments/chunk', (route) => route.fulfill(page413), { times: 1 });
+  const busy = { ...page413, status: 429, body: '<html>429 Too Many Requests</html>' };
+  await page.route(/attachments\?/, (route) => route.fulfill(busy), { times: 1 });
+  await follow(page, '/console/files/attachments?display_name=refused');
+  await page.getByText('Too many requests, please try again later (429)').waitFor();
+  const picture = { name: 'refused.png', mimeType: 'image/png', buffer: png };
+  await page.getByLabel('Files to upload').setInputFiles(picture);
+  const line = page.locator('li.upload[data-state=failed]', { hasText: picture.name });
+  t.is(
+    await line.getByRole('alert').textContent(),
+    'The proxy in front of the service does not take a file of this size; ask an administrator (413)',
+  );
+  await line.getByRole('button', { name: 'Remove' }).click();
+});
+
 journey('a cancelled upload leaves nothing behind', async (t, page) => {
   const file = join(folder, 'large.txt');
   const before = await countOf('attachments');

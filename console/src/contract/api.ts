@@ -71,11 +71,15 @@ const t = texts({
     offline: '无法连接到服务，请检查网络',
     unreadable: '服务的应答无法读取',
     away: '服务暂时没有应答，内容不会丢失，请稍后再试',
+    tooLarge: '文件超过服务前面的代理所允许的大小，请联系管理员',
+    tooMany: '请求过于频繁，请稍后再试',
   },
   'en-US': {
     offline: 'The service cannot be reached; check the network',
     unreadable: 'The service gave an unreadable answer',
     away: 'The service is not responding. Nothing is lost: try again in a moment',
+    tooLarge: 'The proxy in front of the service does not take a file of this size; ask an administrator',
+    tooMany: 'Too many requests, please try again later',
   },
 });
 
@@ -169,12 +173,16 @@ export function read(text: string): Envelope | undefined {
   }
 }
 
+/** What a page of a proxy means: its backend is away, or it has a limit of its own. */
+function unread(status: number): string {
+  const known = { 413: t.tooLarge, 429: t.tooMany, 502: t.away, 503: t.away, 504: t.away }[status];
+  return `${known ?? t.unreadable} (${status})`;
+}
+
 function failureOf(response: Response, envelope: Envelope | undefined): Failure {
   const { error_code, errors, trace_id } = envelope ?? {};
   const wait = Number(response.headers.get('Retry-After') ?? NaN);
-  // A proxy without its backend answers with a page of its own.
-  const unread = `${[502, 503, 504].includes(response.status) ? t.away : t.unreadable} (${response.status})`;
-  const failure = new Failure(envelope?.message ?? unread, response.status, {
+  const failure = new Failure(envelope?.message ?? unread(response.status), response.status, {
     error_code,
     errors,
     trace_id: trace_id ?? response.headers.get('X-Trace-Id') ?? undefined,
