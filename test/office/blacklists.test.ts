@@ -1,11 +1,12 @@
 // /blacklists: canonical ranges, enforced first and at once on every process.
 import '../support/environment.js';
 import test from 'ava';
-import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { makeAdmin, makeMethod, makePayment, mockCallback } from '../support/factories.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest();
 let proxied: TestProcess;
@@ -38,6 +39,22 @@ for (const [given, canonical] of [
     t.is(again.code, 30002);
   });
 }
+
+test('an address is found in every notation', async (t) => {
+  await add('2001:db8:77::5');
+  const account = await makeAdmin(service.admin);
+  const own = await from('2001:db8:77::6').signIn(account.username, account.password);
+  await own.post('/notifications/read-all');
+  const found = async (path: string) => (await service.admin.get(path)).data.total as number;
+  for (const part of ['2001:0DB8:0077:0000:0000:0000:0000:000', '2001:DB8:77:0:0:0:0:', ' 2001:db8:77::']) {
+    const [blocked, used] = [encodeURIComponent(`${part}5`), encodeURIComponent(`${part}6`)];
+    t.is(await found(`/blacklists?ip=${blocked}`), 1, part);
+    t.is(await found(`/online-admins?ip=${used}`), 1, part);
+    for (const logs of ['login-logs', 'operation-logs'])
+      await until(async () => (await found(`/${logs}?username=${account.username}&ip=${used}`)) === 1);
+  }
+  t.is(await found('/blacklists?ip=2001:DB8:77'), 1);
+});
 
 for (const wrong of [
   ...[

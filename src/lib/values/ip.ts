@@ -14,6 +14,10 @@ const trusted: Block[] = config.app.trustedProxies.map((text) => parseBlock(text
  */
 export const canonicalIp = (text: string): string | undefined => parseIp(text)?.toString();
 
+/** What to search for in canonical addresses: a whole address in this form, a part of one in lower case. */
+export const canonicalPart = (text: string | undefined): string | undefined =>
+  text && (canonicalIp(text.trim()) ?? text.trim().toLowerCase());
+
 /**
  * The client address: the peer, or behind a trusted proxy the nearest untrusted address of X-Forwarded-For, at
  * most five entries back. Forged entries further left are ignored.

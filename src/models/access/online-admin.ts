@@ -1,6 +1,7 @@
 // Online administrators: sessions used in the last 15 minutes.
 import { Op } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
+import { canonicalPart } from '../../lib/values/ip.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { endSessions, revokeSessions } from './admin-session.js';
@@ -33,7 +34,7 @@ const activeMs = 15 * 60_000;
 export async function listOnline(identity: Identity, query: OnlineFilter): Promise<Page<OnlineRecord>> {
   const page = await findPage(AdminSession, query, {
     where: {
-      ...matching<AdminSession>({ ip: containing(query.ip), created_at: during(query) }),
+      ...matching<AdminSession>({ ip: containing(canonicalPart(query.ip)), created_at: during(query) }),
       ...usedSince(new Date(now().getTime() - activeMs)),
     },
     include: {

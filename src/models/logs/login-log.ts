@@ -2,6 +2,7 @@
 import { currentLanguage } from '../../lib/process/context.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
 import { say } from '../../lib/values/language.js';
+import { canonicalPart } from '../../lib/values/ip.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { columnsOf, type RowOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
@@ -31,7 +32,7 @@ export async function listLogins(query: LoginFilter): Promise<Page<LoginRecord>>
   const where = new Where()
     .equals('l.admin_id', query.admin_id)
     .contains('l.username', query.username)
-    .contains('l.ip', query.ip)
+    .contains('l.ip', canonicalPart(query.ip))
     .equals('l.status', query.status)
     .during('l.created_at', query);
   const page = await logs.page(query, where);

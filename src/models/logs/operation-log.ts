@@ -1,5 +1,6 @@
 // operation_logs: what signed-in administrators did, also what was refused.
 import { escapeLike, Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { canonicalPart } from '../../lib/values/ip.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import { findLog, type EntryOf } from './log.js';
@@ -38,7 +39,7 @@ export async function listOperations(query: OperationFilter): Promise<Page<Opera
     .contains('l.action', query.action)
     .equals('l.method', query.method)
     .contains('l.path', query.path)
-    .contains('l.ip', query.ip)
+    .contains('l.ip', canonicalPart(query.ip))
     .equals('l.status', query.status)
     .equalsAscii('l.trace_id', query.trace_id)
     .during('l.created_at', query);

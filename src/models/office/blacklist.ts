@@ -9,6 +9,7 @@ import {
   type Ends,
   type IpRange,
 } from '../../lib/values/ip-range.js';
+import { canonicalPart } from '../../lib/values/ip.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';
@@ -30,7 +31,7 @@ const duplicates = { uq_blacklists_range: { slug: 'blacklist_exists', field: 'ip
 
 export async function listBlacklists(query: BlacklistFilter): Promise<Page<BlacklistRecord>> {
   const where = matching<Blacklist>({
-    ip: containingAscii(query.ip),
+    ip: containingAscii(canonicalPart(query.ip)),
     status: query.status,
     created_at: during(query),
   });
