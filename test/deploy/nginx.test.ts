@@ -135,6 +135,8 @@ test.before(async () => {
 });
 
 test.after.always(async () => {
+  // Killed, it would leave its workers behind.
+  await nginx?.stop();
   await nginx?.remove();
   collector?.close();
 });
