@@ -6,6 +6,7 @@ import { useNavigate } from 'react-router';
 import { call, type Row } from '../contract/api.ts';
 import { recentRecords } from '../contract/recent.ts';
 import { read, texts, type Both } from '../contract/texts.ts';
+import { isOfInputMethod } from '../parts/show/input-method.ts';
 import { failureOf } from '../parts/show/problem.tsx';
 import { opens, useProfile, type Profile } from '../parts/show/profile.ts';
 import { Badge, enabled, type States } from '../parts/show/states.tsx';
@@ -198,8 +199,7 @@ function Finder({ onClose }: { onClose: () => void }) {
     list.current?.querySelector('.chosen')?.scrollIntoView({ block: 'nearest' });
   }, [at]);
   const press = ({ key, nativeEvent }: React.KeyboardEvent) => {
-    // An input method takes Enter and arrows for itself.
-    if (nativeEvent.isComposing) return;
+    if (isOfInputMethod(nativeEvent)) return;
     if (key === 'ArrowDown') setAt((before) => Math.min(before + 1, found.length - 1));
     else if (key === 'ArrowUp') setAt((before) => Math.max(before - 1, 0));
     else if (key === 'Enter' && isPending) setWantsFirst(true);

@@ -2,6 +2,7 @@
 import { Input, Modal } from 'antd';
 import { useState } from 'react';
 import { texts } from '../../contract/texts.ts';
+import { isOfInputMethod } from '../show/input-method.ts';
 import { useReturnFocus } from '../show/use-return-focus.ts';
 
 const t = texts({
@@ -40,7 +41,7 @@ export default function NameView({ title, name: old, onSave, onClose }: Props) {
         maxLength={60}
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
-        onPressEnter={save}
+        onPressEnter={({ nativeEvent }) => isOfInputMethod(nativeEvent) || save()}
       />
     </Modal>
   );
