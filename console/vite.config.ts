@@ -18,7 +18,8 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 2000,
-    modulePreload: { polyfill: false },
+    // Safari asks no more for a script whose preload has failed once, however often the page is reloaded.
+    modulePreload: false,
   },
   server: {
     // The service sees the page's own host, so that sockets of the page count as its own.
