@@ -298,8 +298,10 @@ journey('a printed page has the list without controls', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('html[data-theme=dark]').waitFor();
+  const themeAfter = (event: string) =>
+    page.evaluate<string>(`dispatchEvent(new Event('${event}')); document.documentElement.dataset.theme`);
+  t.is(await themeAfter('beforeprint'), 'light', 'Firefox prints the page as the event leaves it');
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-  await page.locator('html[data-theme=light]').waitFor();
   t.true(await page.locator('a.row-link').first().isVisible());
   for (const left of ['.sider', '.head', '.filters', '.screen-head button', '.screen-head a', '.rows button'])
     t.false(await page.locator(left).first().isVisible(), left);
@@ -319,7 +321,15 @@ journey('a printed page has the list without controls', async (t, page) => {
   t.false(await page.locator('a.row-link').first().isVisible(), 'an entry that is open is printed alone');
   const { width = 0 } = (await entry.boundingBox()) ?? {};
   t.is(width, desk.width);
-  await page.emulateMedia({ media: null, colorScheme: null });
+  await page.emulateMedia({ media: null, colorScheme: 'dark' });
+  t.is(await themeAfter('afterprint'), 'dark');
+  await open(page, '/console/office/dashboard');
+  await page.locator('.canvas canvas').first().waitFor();
+  await page.evaluate(`document.querySelector('.canvas canvas').dataset.drawn = ''`);
+  await themeAfter('beforeprint');
+  t.is(await page.locator('canvas[data-drawn]').count(), 1, 'a plot drawn anew would be printed empty');
+  await themeAfter('afterprint');
+  await page.emulateMedia({ colorScheme: null });
 });
 
 journey('a list on a phone is a set of cards, and its filters are collapsed', async (t, page) => {

@@ -1,5 +1,6 @@
 // Settings of this browser: language, time zone, theme, columns and page sizes, in localStorage.
 import { useSyncExternalStore } from 'react';
+import { flushSync } from 'react-dom';
 
 export type Language = 'zh-CN' | 'en-US';
 export type Theme = 'light' | 'dark' | 'system';
@@ -90,21 +91,34 @@ function subscribeSettings(listener: () => void): () => void {
 export const useSettings = (): Settings => useSyncExternalStore(subscribeSettings, currentSettings);
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
-const paper = matchMedia('print');
 
-function watchMedia(listener: () => void): () => void {
-  const both = [darkness, paper];
-  for (const one of both) one.addEventListener('change', listener);
+function watchDarkness(listener: () => void): () => void {
+  darkness.addEventListener('change', listener);
+  return () => darkness.removeEventListener('change', listener);
+}
+
+/** Whether the screen is dark, following the system if so chosen. */
+export function useIsDarkScreen(): boolean {
+  const { theme } = useSettings();
+  const isDark = useSyncExternalStore(watchDarkness, () => darkness.matches);
+  return theme === 'system' ? isDark : theme === 'dark';
+}
+
+const printing = ['beforeprint', 'afterprint'] as const;
+let isPrinted = false;
+for (const event of printing) addEventListener(event, () => (isPrinted = event === 'beforeprint'));
+
+// Firefox prints the page as the event leaves it, before anything that waits.
+function watchPrinting(listener: () => void): () => void {
+  const draw = () => flushSync(listener);
+  for (const event of printing) addEventListener(event, draw);
   return () => {
-    for (const one of both) one.removeEventListener('change', listener);
+    for (const event of printing) removeEventListener(event, draw);
   };
 }
 
-/** Whether the page is dark, following the system if so chosen; never on paper. */
+/** Whether the page is dark: as the screen, but never on paper. */
 export function useIsDark(): boolean {
-  const { theme } = useSettings();
-  return useSyncExternalStore(
-    watchMedia,
-    () => !paper.matches && (theme === 'system' ? darkness.matches : theme === 'dark'),
-  );
+  const isOnPaper = useSyncExternalStore(watchPrinting, () => isPrinted);
+  return useIsDarkScreen() && !isOnPaper;
 }

@@ -4,7 +4,7 @@ import { Button, Empty, Flex } from 'antd';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { currentSettings, useIsDark } from '../../contract/settings.ts';
+import { currentSettings, useIsDarkScreen } from '../../contract/settings.ts';
 import { texts } from '../../contract/texts.ts';
 import { Guard } from './guard.tsx';
 import { showCount } from './money.ts';
@@ -135,7 +135,8 @@ function Canvas(frame: Frame & Drawing) {
   const plot = useRef<uPlot>(undefined);
   const shown = useRef({ labels, series, kinds });
   shown.current = { labels, series, kinds };
-  const isDark = useIsDark();
+  // Paper would be printed before it is drawn anew.
+  const isDark = useIsDarkScreen();
   const shape = series.map(({ label, tone }, at) => `${tone ?? tones[at]} ${label}`).join('\n');
   const isWhole = series.every(({ values }) => values.every(Number.isInteger));
   useEffect(() => {
