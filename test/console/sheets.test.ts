@@ -68,6 +68,25 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
   t.is(await countOf('orders'), orders);
 });
 
+journey('what is imported is what was checked, whatever was saved in its file since', async (t, page) => {
+  const { username } = await makeUser(own.service.admin);
+  const file = join(folder, 'changing.csv');
+  const save = (second: string) =>
+    writeFileSync(
+      file,
+      `order_ref,username,product_name,price,quantity\nA,${username},Tea,1.00,1\nB,${second},Tea,1.00,1\n`,
+    );
+  save('nobody-here');
+  await follow(page, '/console/imports/imports/new');
+  await page.getByLabel('Choose a file').setInputFiles(file);
+  const start = page.getByRole('button', { name: 'Import the valid orders only' });
+  await start.waitFor();
+  save(username);
+  await start.click();
+  await page.getByText('1 order was created').waitFor();
+  t.is(await page.getByText('The service cannot be reached').count(), 0);
+});
+
 journey('an export holds exactly the filtered rows', async (t, page) => {
   await follow(page, '/console/trade/orders?keyword=order%2012&status=pending');
   await page.locator('a.row-link').first().waitFor();

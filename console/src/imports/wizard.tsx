@@ -30,6 +30,7 @@ const t = texts({
     start: '开始导入',
     startGood: '只导入没有问题的订单',
     another: '换一个文件',
+    unread: '无法读取该文件，请重新选择',
     lost: (name: string) => `请重新选择 ${name}：所选文件在离开页面或会话结束后不会保留`,
   },
   'en-US': {
@@ -45,6 +46,7 @@ const t = texts({
     start: 'Start the import',
     startGood: 'Import the valid orders only',
     another: 'Choose another file',
+    unread: 'The file cannot be read; choose it again',
     lost: (name: string) =>
       `Choose ${name} again: a chosen file is not kept once its page is left or the session ends`,
   },
@@ -55,6 +57,14 @@ interface Sending {
   isCheck: boolean;
   key: string;
 }
+
+/** Browsers read a chosen file anew whenever it is sent, or refuse to once something else was saved in it. */
+const copyOf = async (file: File): Promise<File> => {
+  const content = await file.arrayBuffer().catch(() => {
+    throw new Failure(t.unread, -1);
+  });
+  return new File([content], file.name, { type: file.type });
+};
 
 const send = async ({ file, isCheck, key }: Sending): Promise<number> => {
   const body = new FormData();
@@ -71,9 +81,12 @@ export default function ImportWizard() {
   useLeaveGuard(file !== undefined);
   const most = useProfile().config.import_max_bytes;
   const check = useMutation({
-    mutationFn: (sending: Sending) => {
+    mutationFn: async (sending: Sending) => {
       if (sending.file.size > most) throw new Failure(t.limit(showBytes(most)), 413);
-      return send(sending);
+      const copy = await copyOf(sending.file);
+      // What is imported is what was checked, unless another one is to be chosen by now.
+      setFile((latest) => (latest === sending.file ? copy : latest));
+      return send({ ...sending, file: copy });
     },
   });
   const navigate = useNavigate();
