@@ -320,6 +320,20 @@ journey('what a proxy refuses by a limit of its own is put plainly', async (t, p
   await line.getByRole('button', { name: 'Remove' }).click();
 });
 
+journey('an upload whose file was changed says so, and is not taken for a lost network', async (t, page) => {
+  const file = join(folder, 'changed.txt');
+  writeFileSync(file, 'as it was chosen');
+  await follow(page, '/console/files/attachments');
+  await page.route('**/attachments/chunk', async (route) => {
+    writeFileSync(file, 'as it was saved since');
+    await route.continue();
+  });
+  await page.getByLabel('Files to upload').setInputFiles(file);
+  const line = page.locator('li.upload[data-state=failed]', { hasText: 'changed.txt' });
+  t.regex((await line.getByRole('alert').textContent()) ?? '', /^The file cannot be read/);
+  await line.getByRole('button', { name: 'Remove' }).click();
+});
+
 journey('a cancelled upload leaves nothing behind', async (t, page) => {
   const file = join(folder, 'large.txt');
   const before = await countOf('attachments');

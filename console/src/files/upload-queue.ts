@@ -4,6 +4,12 @@ import { useSyncExternalStore } from 'react';
 import { call, Failure } from '../contract/api.ts';
 import { hexOf } from '../contract/plain-http.ts';
 import { session } from '../contract/session.ts';
+import { texts } from '../contract/texts.ts';
+
+const t = texts({
+  'zh-CN': { unread: '无法读取该文件：它已被更改或移走，请重新选择' },
+  'en-US': { unread: 'The file cannot be read: it was changed or moved; choose it again' },
+});
 
 export interface Upload {
   key: string;
@@ -145,7 +151,8 @@ async function send({ key, file }: Upload, signal: AbortSignal): Promise<void> {
   let fresh = 0;
   for (let index = 0; index < total; index += 1) {
     if (has.has(index)) continue;
-    const chunk = file.slice(index * chunkBytes, (index + 1) * chunkBytes);
+    // A file that cannot be read would look like a lost network to the call.
+    const chunk = new Blob([await contentOf(file.slice(index * chunkBytes, (index + 1) * chunkBytes))]);
     const body = new FormData();
     for (const [name, value] of Object.entries({ action: 'upload', chunk_id, chunk_index: String(index) }))
       body.append(name, value);
@@ -204,8 +211,13 @@ async function openSession(
   return { chunk_id, has: new Set() };
 }
 
+const contentOf = (part: Blob): Promise<ArrayBuffer> =>
+  part.arrayBuffer().catch(() => {
+    throw new Failure(t.unread, -1);
+  });
+
 async function hashOf(file: File): Promise<string> {
-  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer())));
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', await contentOf(file))));
 }
 
 async function merge(chunk_id: string, signal: AbortSignal): Promise<void> {
