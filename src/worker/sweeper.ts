@@ -28,7 +28,7 @@ import { unsettledCallbacks } from '../models/trade/payment-callback.js';
 import { dueRefunds } from '../models/trade/refund-schedule.js';
 import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
 
-const everySweep = `*/${config.worker.sweepSeconds} * * * * *`;
+const sweepMs = config.worker.sweepSeconds * 1000;
 
 /**
  * Starts the sweeper (every 30 s) and the nightly maintenance.
@@ -39,20 +39,31 @@ const everySweep = `*/${config.worker.sweepSeconds} * * * * *`;
 export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promise<void> {
   isStopping = false;
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
-  const tasks: ScheduledTask[] = [
-    schedule(everySweep, logged(inTurn('sweep', sweep)), options),
-    schedule('17 3 * * *', logged(queueMaintenance), options),
-  ];
+  const sweeps = [repeat(logged(inTurn('sweep', sweep)))];
+  const tasks: ScheduledTask[] = [schedule('17 3 * * *', logged(queueMaintenance), options)];
   // Separate tasks: a storage that does not answer must not delay money.
-  if (withFiles)
-    tasks.push(
-      schedule(everySweep, logged(inTurn('sweep-files', sweepFiles)), options),
-      schedule('41 * * * *', logged(sweepStorage), options),
-    );
+  if (withFiles) {
+    sweeps.push(repeat(logged(inTurn('sweep-files', sweepFiles))));
+    tasks.push(schedule('41 * * * *', logged(sweepStorage), options));
+  }
   return async () => {
     isStopping = true;
+    for (const timer of sweeps) clearInterval(timer);
     for (const task of tasks) await task.destroy();
   };
+}
+
+/**
+ * Runs a task every 30 s unless it still runs. Not by the time of day, as node-cron does: set back, the clock would stop the
+ * sweeps until it has caught up; set forward, each one left out would be counted.
+ */
+function repeat(task: () => Promise<void>): NodeJS.Timeout {
+  let isRunning = false;
+  return setInterval(() => {
+    if (isRunning) return;
+    isRunning = true;
+    void task().finally(() => (isRunning = false));
+  }, sweepMs);
 }
 
 /** What still runs then loses the database soon; another worker sweeps the rest. */
@@ -139,7 +150,7 @@ async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
 // One worker sweeps at a time; without Redis all of them do, which is slower but harmless.
 function inTurn(name: string, task: () => Promise<void>): () => Promise<void> {
   return async () => {
-    const turn = Math.floor(Date.now() / (config.worker.sweepSeconds * 1000));
+    const turn = Math.floor(Date.now() / sweepMs);
     const won = await redis.set(key(name, turn), process.pid, 'EX', 120, 'NX').catch(() => 'OK');
     if (won === 'OK') await task();
   };

@@ -54,7 +54,7 @@ async function killStatements(text: string): Promise<void> {
 const activeJobs = () => redis.llen(`${queuePrefix('payments')}:payments:active`);
 
 /** A verified attempt in the inbox that the queue does not know. */
-const storeAttempt = ({ payment_no }: MadePayment): Promise<CallbackKey> =>
+const storeAttempt = ({ payment_no }: MadePayment, receivedAt?: Date): Promise<CallbackKey> =>
   recordAttempt({
     type: 'mock',
     period: paymentPeriod(payment_no),
@@ -65,6 +65,7 @@ const storeAttempt = ({ payment_no }: MadePayment): Promise<CallbackKey> =>
     state: 'pending',
     verdict: 'verified',
     traceId: unique('trace'),
+    receivedAt,
   });
 
 test.serial('a callback not settled in time is answered processing', async (t) => {
@@ -151,6 +152,31 @@ test.serial('unknown and invalid jobs fail at once', async (t) => {
   await until(async () => (await stateChanges(order.order_no)).length === 1);
   await worker.kill();
   t.pass();
+});
+
+test.serial('a worker whose clock is set back sweeps on', async (t) => {
+  // An hour, at the signal.
+  const module = `const Real = Date;
+    let ms = 0;
+    process.on('SIGUSR2', () => (ms = -3_600_000));
+    globalThis.Date = class extends Real {
+      constructor(...given) { super(...(given.length > 0 ? given : [Real.now() + ms])); }
+      static now() { return Real.now() + ms; }
+    };`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(module)}`;
+  const worker = await startWorkerProcess(
+    { NODE_OPTIONS, SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' },
+    'payments',
+  );
+  const receivedAt = new Date(Date.now() - 2 * 3_600_000);
+  for (const turn of ['before', 'after']) {
+    const payment = await makePayment(service.admin, methodId);
+    await storeAttempt(payment, receivedAt);
+    await until(() => isPaid(payment));
+    t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment), turn);
+    worker.child.kill('SIGUSR2');
+  }
+  await worker.kill();
 });
 
 test.serial('a released file is removed by workers of files, and left alone by others', async (t) => {
