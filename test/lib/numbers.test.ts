@@ -105,6 +105,19 @@ test('a bare date is the first or last millisecond of its day', (t) => {
   t.is(hours('2026-11-21', 'UTC'), 24);
   t.is(hours('2026-03-08', 'America/New_York'), 23);
   t.is(hours('2026-11-01', 'America/New_York'), 25);
+  // Clocks are put back from midnight.
+  t.is(hours('2026-10-29', 'Africa/Cairo'), 25);
+  t.is(hours('2026-04-04', 'America/Santiago'), 25);
+});
+
+test('an end in an hour that comes twice is its last one', (t) => {
+  const ofNewYork = (text: string, edge: 'start' | 'end') =>
+    readTime(text, 'America/New_York', edge)?.toISOString();
+  t.is(ofNewYork('2026-11-01 00:59:59', 'end'), '2026-11-01T04:59:59.999Z');
+  t.is(ofNewYork('2026-11-01 01:00:00', 'start'), '2026-11-01T05:00:00.000Z');
+  t.is(ofNewYork('2026-11-01 01:59:59', 'end'), '2026-11-01T06:59:59.999Z');
+  t.is(ofNewYork('2026-11-01 02:00:00', 'start'), '2026-11-01T07:00:00.000Z');
+  t.is(ofNewYork('2026-11-01 01:59:59-04:00', 'end'), '2026-11-01T05:59:59.999Z');
 });
 
 test('times that no DATETIME can hold are invalid', (t) => {

@@ -40,13 +40,22 @@ function parse(written: string, zone: string, edge: 'start' | 'end'): Date | und
   // ISO 8601 has no limit of digits, a Date has milliseconds.
   const text = written.replace(/(?<=:\d\d\.)\d{1,9}/, (digits) => digits.slice(0, 3).padEnd(3, '0'));
   const day = moment.tz(text, 'YYYY-MM-DD', true, zone);
-  if (day.isValid()) return (edge === 'end' ? day.endOf('day') : day).toDate();
+  if (day.isValid()) return (edge === 'end' ? lastOf(day.endOf('day')) : day).toDate();
   const local = moment.tz(text, localFormats, true, zone);
-  const time = local.isValid() ? local : moment(text.replace(/ (?=\d\d:\d\d$)/, '+'), offsetFormats, true);
+  const time = local.isValid()
+    ? local
+    : moment.utc(text.replace(/ (?=\d\d:\d\d$)/, '+'), offsetFormats, true);
   if (!time.isValid()) return undefined;
   // A month that ends at 23:59:59 has the payments of that second.
   const unit = text.includes('.') ? 'ms' : /:\d\d:\d\d/.test(text) ? 'second' : 'minute';
-  return (edge === 'end' ? time.endOf(unit) : time).toDate();
+  return (edge === 'end' ? lastOf(time.endOf(unit)) : time).toDate();
+}
+
+// Where clocks are put back, an hour comes twice: the same time of day, at the other offset.
+function lastOf(time: moment.Moment): moment.Moment {
+  const backMinutes = time.utcOffset() - time.clone().add(3, 'hours').utcOffset();
+  const again = time.clone().add(backMinutes, 'minutes');
+  return backMinutes > 0 && again.utcOffset() < time.utcOffset() ? again : time;
 }
 
 /** The same instant written in that zone: 2026-11-21T16:00:00.000+08:00. */
