@@ -91,7 +91,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   const deadlineMs = route.deadlineMs ?? (route.upload || route.reply ? Infinity : maxAnswerMs);
   if (deadlineMs === Infinity) return (ctx) => answer(ctx, Infinity);
   return (ctx) => {
-    const begun = Date.now();
+    const begun = performance.now();
     // What commits is answered: the rest of the time is for the answer.
     setDeadline(begun + 0.8 * deadlineMs);
     return withTimeout(answer(ctx, begun + deadlineMs), deadlineMs, function expire(resolve, reject) {

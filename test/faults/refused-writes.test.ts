@@ -18,16 +18,18 @@ import {
 import { beforeDatabase, type FaultyProxy } from '../support/faulty-proxy.js';
 import { png } from '../support/files.js';
 import { holding } from '../support/other-connection.js';
-import { killProcesses, startApi } from '../support/processes.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { turnedClock } from '../support/turned-clock.js';
 
 let proxy: FaultyProxy;
+let api: TestProcess;
 let admin: Client;
 let methodId: number;
 
 test.before(async () => {
   const faulty = await beforeDatabase();
   proxy = faulty;
-  const api = await startApi(faulty.env);
+  api = await startApi({ ...faulty.env, ...turnedClock });
   admin = await new Client(api.url).signIn();
   methodId = (await makeMethod(admin)).id;
 });
@@ -322,11 +324,14 @@ test.serial('no write that is answered 503 has been booked after the locks are r
       return send(name, call);
     });
     await sleep(begun + to - Date.now());
+    // Deadlines do not move with the clock.
+    api.child.kill('SIGUSR2');
     await release();
     const sent = await Promise.all(answers);
     await settled();
     for (const { answer } of sent) statuses.add(answer.status);
     await agree(t, sent);
+    api.child.kill('SIGUSR2');
   }
   t.true(statuses.has(503));
 });

@@ -26,6 +26,7 @@ import { storedOf } from '../support/files.js';
 import { startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
+import { turnedClock } from '../support/turned-clock.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
@@ -155,17 +156,8 @@ test.serial('unknown and invalid jobs fail at once', async (t) => {
 });
 
 test.serial('a worker whose clock is set back sweeps on', async (t) => {
-  // An hour, at the signal.
-  const module = `const Real = Date;
-    let ms = 0;
-    process.on('SIGUSR2', () => (ms = -3_600_000));
-    globalThis.Date = class extends Real {
-      constructor(...given) { super(...(given.length > 0 ? given : [Real.now() + ms])); }
-      static now() { return Real.now() + ms; }
-    };`;
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(module)}`;
   const worker = await startWorkerProcess(
-    { NODE_OPTIONS, SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' },
+    { ...turnedClock, SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' },
     'payments',
   );
   const receivedAt = new Date(Date.now() - 2 * 3_600_000);

@@ -25,7 +25,7 @@ export type ReplayOutcome =
  * Settles a stored callback. A refused one is first verified again, under the current configuration. However often it
  * is replayed, it pays once.
  *
- * @param deadline milliseconds since 1970
+ * @param deadline milliseconds of performance.now()
  * @throws payment_record_not_found, payment_callback_not_found, payment_callback_not_whole, and the refusals of the
  * public callback
  */
@@ -64,7 +64,7 @@ async function verifyAgain(
   const claim = await readClaim(channel, arrived);
   // Under the current keys it may name another payment than the one it was stored with.
   if (claim && claim.paymentNo !== stored.payment_no) fail('payment_not_found');
-  const signal = AbortSignal.timeout(Math.floor(Math.max(0, deadline - Date.now()) / 2));
+  const signal = AbortSignal.timeout(Math.floor(Math.max(0, deadline - performance.now()) / 2));
   const judged = await judge(channel, { callback: arrived, claim, payment }, signal);
   if (typeof judged === 'string') fail(judged);
   if (isPaidBy(judged)) return waiting(stored, payment);

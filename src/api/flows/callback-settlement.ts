@@ -25,7 +25,7 @@ export interface Accepted {
 /**
  * Outcome of settling a callback.
  *
- * @param deadline milliseconds since 1970 by which the payment company must be answered
+ * @param deadline milliseconds of performance.now() by which the payment company must be answered
  * @returns undefined when it is not settled in time; the sweeper will finish it
  */
 export async function settleAccepted(
@@ -40,7 +40,10 @@ export async function settleAccepted(
 }
 
 async function settled(callback: CallbackKey, deadline: number): Promise<Settlement | undefined> {
-  const waitMs = Math.min(config.payments.callbackWaitMs, deadline - answerMs - lastReadMs - Date.now());
+  const waitMs = Math.min(
+    config.payments.callbackWaitMs,
+    deadline - answerMs - lastReadMs - performance.now(),
+  );
   try {
     const result = await settlePayment.enqueueAndWait(callback, Math.max(0, waitMs));
     return result ?? (await settledMeanwhile(callback));
@@ -61,5 +64,5 @@ function unlessLate<T>(result: Promise<T>, deadline: number): Promise<T | undefi
     logger.warn({ error }, 'settling a callback failed; the sweeper will retry');
     return undefined;
   });
-  return withTimeout(sure, deadline - answerMs - Date.now(), (resolve) => resolve(undefined));
+  return withTimeout(sure, deadline - answerMs - performance.now(), (resolve) => resolve(undefined));
 }

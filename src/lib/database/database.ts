@@ -145,7 +145,7 @@ async function rerun<T>(run: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (await currentUnit()?.mend(error)) continue;
       if (!isRerunnable(error)) throw error;
-      if (processTime() - begun > rerunMs || currentDeadline() - Date.now() < minTransactionMs)
+      if (processTime() - begun > rerunMs || currentDeadline() - performance.now() < minTransactionMs)
         throw new DatabaseBusy(`${attempt} runs of a transaction met a lock`, { cause: error });
       await sleep(Math.random() * Math.min(20 * 2 ** attempt, maxPauseMs));
     }
@@ -153,7 +153,7 @@ async function rerun<T>(run: () => Promise<T>): Promise<T> {
 }
 
 function assertTimeLeft(neededMs: number): void {
-  const leftMs = currentDeadline() - Date.now();
+  const leftMs = currentDeadline() - performance.now();
   if (leftMs < neededMs) throw new DatabaseTimeout('the request has no time left for its transaction');
 }
 

@@ -15,7 +15,7 @@ export interface Context {
   span?: Span;
   /** The unit of the current write. */
   unit?: Unit;
-  /** Until when transactions of the request may commit, in milliseconds since 1970. */
+  /** Until when transactions of the request may commit, in milliseconds of performance.now(). */
   deadline?: number;
   /** COMMITs that have not been answered. */
   commits?: number;
@@ -61,7 +61,7 @@ export function setUnit(unit: Unit | undefined): void {
   if (context) context.unit = unit;
 }
 
-/** Sets until when transactions of the current request may commit, in milliseconds since 1970. */
+/** Sets until when transactions of the current request may commit, in milliseconds of performance.now(). */
 export function setDeadline(deadline: number): void {
   const context = storage.getStore();
   if (context) context.deadline = deadline;
