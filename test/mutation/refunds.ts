@@ -111,7 +111,7 @@ export const refunds: Fault[] = [
   },
   {
     file: 'src/models/trade/refund-schedule.ts',
-    from: ` AND r.due_at <= :at\`,
+    from: ` AND r.due_at <= :dueBy\`,
       { ...key`,
     to: `\`,
       { ...key`,

@@ -87,6 +87,13 @@ test.serial('a refund whose sending answered nothing is sent again under its num
   t.like(await booksOf({ payment_no }), given);
 });
 
+test.serial('a refund is due for a worker whose clock is a second behind', async (t) => {
+  const { refund_no } = await refunded('busy');
+  await change('UPDATE refunds SET due_at = NOW(3) + INTERVAL 1 SECOND WHERE refund_no = ?', [refund_no]);
+  await run(refund_no);
+  t.is((await refundRow(refund_no)).tries, 2);
+});
+
 test.serial('a refund whose answer was lost is booked once', async (t) => {
   const { refund_no, payment_no } = await refunded('losing');
   t.like(await booksOf({ payment_no }), untouched);

@@ -21,6 +21,9 @@ const day = 24 * hour;
 /** Longer than a run takes. */
 const leaseMs = 2 * minute;
 
+/** The clocks of API and worker may differ by so much: what one has made due is due for the other. */
+const skewMs = 2000;
+
 /** One that is held back is looked at again. */
 const heldBackMs = 5 * minute;
 
@@ -57,8 +60,8 @@ export function claimRefund(refundNo: string): Promise<ClaimedRefund | undefined
     const taken = await change(
       `UPDATE refunds r SET r.status = 'processing', r.due_at = :lease, r.tries = r.tries + 1,
          r.sent_at = COALESCE(r.sent_at, :at), r.updated_at = :at
-       WHERE r.refund_no = :refund_no AND r.period = :period AND r.status IN ('pending', 'processing') AND r.due_at <= :at`,
-      { ...key, at, lease: new Date(at.getTime() + leaseMs) },
+       WHERE r.refund_no = :refund_no AND r.period = :period AND r.status IN ('pending', 'processing') AND r.due_at <= :dueBy`,
+      { ...key, at, dueBy: new Date(at.getTime() + skewMs), lease: new Date(at.getTime() + leaseMs) },
       t,
     );
     const refund =
