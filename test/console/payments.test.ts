@@ -101,6 +101,21 @@ journey('the page of a payment explains its status', async (t, page) => {
   });
 });
 
+journey('an order that was cancelled in time is not said to have expired', async (t, page) => {
+  const { admin } = own.service;
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
+  const shown = async (expiry: string, text: RegExp) => {
+    await change(`UPDATE orders SET expire_at = ${expiry} WHERE order_no = ?`, [payment.order_no]);
+    await page.reload();
+    await page.getByRole('region', { name: 'Why is it not paid?' }).getByText(text).waitFor();
+  };
+  await shown('cancelled_at + INTERVAL 1000 MICROSECOND', /The order was cancelled/);
+  await shown('cancelled_at', /The order expired at/);
+  t.pass();
+});
+
 journey('a flagged payment is handled with a remark', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);

@@ -88,8 +88,8 @@ function endOf({ payment_no, order }: Payment): Reason {
   return { type: 'info', text: t.ended };
 }
 
-const endOfOrder = ({ expire_at }: Order): string =>
-  expire_at && Date.parse(expire_at) <= Date.now() ? t.expired(showTime(expire_at)) : t.orderCancelled;
+const endOfOrder = ({ expire_at, cancelled_at }: Order): string =>
+  expire_at && cancelled_at && expire_at <= cancelled_at ? t.expired(showTime(expire_at)) : t.orderCancelled;
 
 function waitOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
   const { order, callbacks, fail_reason, needs_attention, created_at } = payment;
