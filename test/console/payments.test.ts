@@ -78,6 +78,22 @@ journey('the page of an order shows its payment by itself', async (t, page) => {
   await page.getByText('Settled: the order is paid').waitFor();
 });
 
+journey('an open page follows changes after the clock of the browser was set back', async (t, page) => {
+  const { order_no } = await makeOrder(own.service.admin);
+  await follow(page, `/console/trade/orders/${order_no}`);
+  const remark = async (text: string) => {
+    await own.service.admin.put(`/orders/${order_no}`, { remark: text });
+    await page.locator('article').getByText(text).first().waitFor();
+  };
+  await remark('seen before');
+  // The frames of its log entry are over.
+  await page.waitForTimeout(2500);
+  await page.evaluate('{ const { now } = Date; Date.now = () => now() - 3_600_000; }');
+  await remark('seen after');
+  await page.reload();
+  t.pass();
+});
+
 journey('the page of a payment explains its status', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);

@@ -65,7 +65,7 @@ export function followFrames(client: QueryClient): (frame: Frame) => void {
     const scopes = new Set(waiting);
     waiting.clear();
     timer = undefined;
-    last = Date.now();
+    last = performance.now();
     outdate(client, {
       predicate: ({ meta }) => ((meta?.scopes ?? []) as readonly string[]).some((scope) => scopes.has(scope)),
     });
@@ -75,6 +75,6 @@ export function followFrames(client: QueryClient): (frame: Frame) => void {
       return outdate(client, { queryKey: ['notifications'] });
     if (type !== 'changed') return;
     for (const scope of (data as { scopes: string[] }).scopes) waiting.add(scope);
-    timer ??= setTimeout(flush, Math.max(0, last + quietMs - Date.now()));
+    timer ??= setTimeout(flush, Math.max(0, last + quietMs - performance.now()));
   };
 }
