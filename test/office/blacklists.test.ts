@@ -151,6 +151,12 @@ test('a blocked address is refused everywhere except health checks', async (t) =
   });
 });
 
+test('an address counts that a proxy writes with its port', async (t) => {
+  for (const ip of ['203.0.116.7', '2001:db8:78::7']) await add(ip);
+  for (const written of ['203.0.116.7:50123', '[2001:db8:78::7]:50123', '[2001:db8:78::7]'])
+    t.is((await from(written).get('/heartbeat')).status, 403, written);
+});
+
 test('overlapping entries block independently', async (t) => {
   const wide = (await add('198.51.102.0/24')).data;
   const narrow = (await add('198.51.102.10-198.51.102.20')).data;

@@ -32,13 +32,17 @@ export function clientIp(request: IncomingMessage): string {
   const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
   let nearest = peer;
   for (const entry of forwarded.reverse().slice(0, config.app.trustedProxyHops)) {
-    const ip = canonicalIp(entry.trim());
+    const ip = canonicalIp(withoutPort(entry.trim()));
     if (!ip) return nearest;
     nearest = ip;
     if (!isTrusted(ip)) return ip;
   }
   return nearest;
 }
+
+// Azure's gateway writes 1.2.3.4:50123 and [2001:db8::1]:50123.
+const withoutPort = (entry: string): string =>
+  entry.replace(/^(\d+(?:\.\d+){3}):\d+$|^\[([^\]]*)\](?::\d+)?$/, '$1$2');
 
 // Behind an unnamed proxy all clients share its address and its limits.
 function warnOfProxy(): void {
