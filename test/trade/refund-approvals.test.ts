@@ -47,15 +47,14 @@ test('a refund above the limit is reserved, announced, and sent when another adm
   t.like(await booksOf(payment), { refund_reserved: '10.01', refunded_amount: '0.00' });
   const { list } = (await service.admin.get('/notifications?page_size=100')).data;
   const notifications = list.filter(({ content }: { content: string }) => content.startsWith(data.refund_no));
-  t.is(notifications.length, 1);
+  t.is(notifications.length, 1, JSON.stringify(list));
   t.true(notifications[0].content.includes('¥10.01'));
   t.is((await service.admin.post(`/refunds/${data.refund_no}/query`)).data.status, 'waiting');
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => service.admin.post(`/refunds/${data.refund_no}/approve`)),
   );
-  t.is(answers.filter(({ status }) => status === 200).length, 1);
-  for (const { status, errorCode } of answers)
-    if (status !== 200) t.deepEqual([status, errorCode], [400, 'refund_not_waiting']);
+  const outcomes = answers.map(({ status, errorCode }) => (status === 200 ? 'approved' : errorCode)).sort();
+  t.deepEqual(outcomes, ['approved', ...Array.from({ length: 7 }, () => 'refund_not_waiting')]);
   await until(async () => (await statusOf(data.refund_no)) === 'succeeded');
   t.like((await service.admin.get(`/refunds/${data.refund_no}`)).data.approver, { username: 'admin' });
   t.like(await booksOf(payment), { refund_reserved: '10.01', refunded_amount: '10.01' });
