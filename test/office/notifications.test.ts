@@ -161,6 +161,20 @@ test.serial('five hundred receivers take a handful of statements', async (t) => 
   t.is(countOf(ids[0]), before, 'a delivery that is run again sends nothing twice');
 });
 
+test.serial('a list has what is older while others are sent', async (t) => {
+  const reader = await signedInWith(service.admin, []);
+  const send = (title: string) => service.admin.post('/notifications', { title, content: 'x' });
+  const { id } = (await send('the first')).data;
+  for (let round = 0; round < 10; round++) {
+    const sent = ['one', 'another', 'a third'].map(send);
+    for (let time = 0; time < 5; time++) {
+      const { list } = (await reader.get('/notifications?page_size=100')).data;
+      t.is(list.at(-1).id, id);
+    }
+    await Promise.all(sent);
+  }
+});
+
 test.serial('concurrent notifications of one event reach a receiver once', async (t) => {
   const receiverIds = await makeReceivers(1);
   const event = {

@@ -16,12 +16,15 @@ export async function listNotifications(
 ): Promise<Page<NotificationRecord> & { unread_count: number }> {
   const reader = await readerOf(adminId);
   const boxes = boxesOf(reader).map((box) => box.equals('n.type', query.type).during('n.created_at', query));
-  const [unread_count, ...sent] = await Promise.all([unreadOf(reader), ...boxes.map(countBox)]);
+  const [unread_count, list, sent] = await Promise.all([
+    unreadOf(reader),
+    readPage(reader, boxes, query),
+    Promise.all(boxes.map(countBox)),
+  ]);
   const all = sent.reduce((sum, count) => sum + count, 0);
   const total =
     query.is_read === undefined ? all : await countByState(reader, boxes, query, all, unread_count);
-  const maxima = sent.map((count) => Math.min(count, total));
-  return { ...toPage(query, await readPage(reader, boxes, query, maxima), total), unread_count };
+  return { ...toPage(query, list, total), unread_count };
 }
 
 /** A notification as that administrator sees it. @throws notification_not_found also when it is another's */
@@ -180,20 +183,16 @@ function stateSql(
   };
 }
 
-/** @param maxima how many of each box there can be */
 async function readPage(
   reader: Reader,
   boxes: readonly Where[],
   query: NotificationFilter,
-  maxima: readonly number[],
 ): Promise<NotificationRecord[]> {
   const needed = query.page * query.page_size;
-  const sources = boxes.flatMap((box, index) => {
+  const sources = boxes.map((box) => {
     const { sql, values } = stateSql(reader, box, query);
-    const limit = Math.min(needed, maxima[index] ?? 0);
-    return limit > 0 ? [{ sql: `(${sql} ${orderSql(query, 'n')} LIMIT ${limit})`, values }] : [];
+    return { sql: `(${sql} ${orderSql(query, 'n')} LIMIT ${needed})`, values };
   });
-  if (sources.length === 0) return [];
   const keys = await select<{ id: number }>(
     `SELECT k.id FROM (${sources.map(({ sql }) => sql).join(' UNION ALL ')}) k
      ${orderSql(query, 'k')} LIMIT ${query.page_size} OFFSET ${needed - query.page_size}`,
