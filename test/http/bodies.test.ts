@@ -147,6 +147,16 @@ test('a body over the limit of its route is refused without closing the connecti
   t.is((await admin.get('/heartbeat')).status, 200);
 });
 
+test('a text without an end is refused as fast as any other malformed body', async (t) => {
+  // A new search from each of its quotes would take seconds.
+  const body = `{"user_id":1234567890123456789,"remark":"${'\\"'.repeat(64 * 1024)}`;
+  const started = performance.now();
+  const refused = await admin.request('POST', '/orders', { body });
+  t.deepEqual(outcome(refused), [400, 30001, 'body_not_json']);
+  const took = performance.now() - started;
+  t.true(took < 2000, `${took} ms`);
+});
+
 test('unknown fields are dropped', async (t) => {
   const slug = unique('p-');
   const unknown = {

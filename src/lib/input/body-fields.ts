@@ -56,7 +56,7 @@ function assertShallow(value: unknown, level = 1): void {
 }
 
 /** Matches strings, to skip them, and whole numbers. */
-const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const tokens = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** A cheap first test. */
 const suspicious = /\d[\d.]{15}/;
 /** Significant decimal digits of a double (IEEE 754-2008, 5.12.2). */
