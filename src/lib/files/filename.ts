@@ -3,6 +3,9 @@
 /** Max characters of a name. */
 const longest = 255;
 
+/** Max characters of a name with its path, as given: cleaning tens of thousands would take seconds. */
+const longestGiven = 4096;
+
 // Control characters, direction marks, zero-width spaces, line separators, byte order marks.
 const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
@@ -12,6 +15,7 @@ const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]
  * @returns undefined when nothing usable remains or it exceeds 255 characters
  */
 export function cleanFilename(given: string): string | undefined {
+  if (given.length > longestGiven) return undefined;
   // Through a buffer, so that half a surrogate pair becomes a storable character.
   const text = Buffer.from(given.normalize('NFC')).toString();
   const base = text.slice(Math.max(text.lastIndexOf('/'), text.lastIndexOf('\\')) + 1);
