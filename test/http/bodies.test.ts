@@ -157,6 +157,12 @@ test('a text without an end is refused as fast as any other malformed body', asy
   t.true(took < 2000, `${took} ms`);
 });
 
+test('an e-mail address that is too long is not read', async (t) => {
+  const email = '\u0315\u0300'.repeat(10_000);
+  const { errors } = await admin.with({ 'Accept-Language': 'en-US' }).put('/profile', { email });
+  t.deepEqual(errors, { email: ['must be at most 100 characters long'] });
+});
+
 test('unknown fields are dropped', async (t) => {
   const slug = unique('p-');
   const unknown = {
