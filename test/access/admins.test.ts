@@ -5,7 +5,9 @@ import { insert, select } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole, signedInWith, unique, type MadeAdmin } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
+import { lockWaits, otherConnection } from '../support/other-connection.js';
 import { selectRow } from '../support/rows.js';
+import { until } from '../support/until.js';
 
 const { admin } = service;
 let superRole: number;
@@ -235,6 +237,22 @@ test('a reset password replaces the old one', async (t) => {
   t.is((await service.anonymous.post('/login', made)).code, 10001);
   await t.notThrowsAsync(signedIn({ ...made, password: 'secret-2' }));
   t.is((await admin.put('/admins/999999/password', { password: 'secret-2' })).code, 20002);
+});
+
+test('a password is not reset for somebody who gets more rights while it is hashed', async (t) => {
+  const manager = await signedInWith(admin, everyRight);
+  const made = await makeAdmin(admin);
+  const other = await otherConnection();
+  await other.query('START TRANSACTION');
+  await other.query('SELECT id FROM admins WHERE id = ? FOR UPDATE', [made.id]);
+  const resetting = manager.put(`/admins/${made.id}/password`, { password: 'secret-2' });
+  await until(async () => (await lockWaits('UPDATE `admins`')) > 0);
+  await other.query('INSERT INTO admin_roles (admin_id, role_id) VALUES (?, ?)', [made.id, superRole]);
+  await other.query('COMMIT');
+  await other.end();
+  t.deepEqual(outcome(await resetting), protectedSuper);
+  await t.notThrowsAsync(signedIn(made));
+  await admin.delete(`/admins/${made.id}`);
 });
 
 test('deleting a role while it is being granted never leaves a dangling grant', async (t) => {

@@ -150,20 +150,29 @@ export async function deleteAdmin(holder: Holder, id: number): Promise<void> {
 /** Sets a new password, which its owner must change, and ends all sessions, the holder's own among them if it is theirs. */
 export async function resetAdminPassword(holder: Holder, id: number, password: string): Promise<void> {
   await assertOutranks(holder, id);
-  await storePassword(id, password, { mustChange: id !== holder.adminId });
+  await storePassword(id, password, { mustChange: id !== holder.adminId, by: holder });
+}
+
+interface StoredPassword {
+  /** Somebody else has set it: its owner must change it before anything else (PASSWORD_CHANGE_REQUIRED). */
+  mustChange: boolean;
+  /** The session that stays. */
+  except?: string;
+  /** The hash that must still be stored, if any. */
+  proven?: string;
+  /** Who must still be allowed to touch the administrator. */
+  by?: Holder;
 }
 
 /**
  * Stores a new password and ends the sessions, but for one if it is named.
  *
- * @param mustChange somebody else has set it: its owner must change it before anything else (PASSWORD_CHANGE_REQUIRED)
- * @param proven the hash that must still be stored, if any
- * @throws admin_not_found; old_password_wrong when another hash than the proven one is stored
+ * @throws admin_not_found; old_password_wrong when another hash than the proven one is stored; as `assertOutranks`
  */
 export async function storePassword(
   id: number,
   password: string,
-  { mustChange, except, proven }: { mustChange: boolean; except?: string; proven?: string },
+  { mustChange, except, proven, by }: StoredPassword,
 ): Promise<void> {
   const password_hash = await hashPassword(password);
   await changing(['identity'], async (t) => {
@@ -172,6 +181,8 @@ export async function storePassword(
     const [changed] = await Admin.update(stored, { where, transaction: t });
     if (changed === 0 && proven) fail('old_password_wrong', { field: 'old_password' });
     if (changed === 0) fail('admin_not_found');
+    // Hashing takes its time: roles may have been added since. Now that the row is locked, none can be.
+    if (by) await assertOutranks(by, id, t);
     await endSessions(matching<AdminSession>({ admin_id: id, jti: except && { [Op.ne]: except } }), t);
   });
 }
