@@ -213,6 +213,7 @@ test.serial('malformed, oversized or truncated forms are refused', async (t) => 
       [formType],
       [400],
     ],
+    ['a part without a name', '--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--', [formType], [400]],
     [
       'an encoded part',
       `${fileHead.replace('\r\n\r\n', '\r\nContent-Transfer-Encoding: base64\r\n\r\n')}eA==\r\n--B--`,

@@ -55,8 +55,10 @@ function read(request: IncomingMessage, form: Form): Promise<void> {
       parser.destroy();
       reject(error);
     };
-    parser.on('field', (name, value, _, isTruncated) => {
-      if (!form.addField(name, value) || isTruncated) stop(new AppError('payload_too_large'));
+    parser.on('field', (name: string | undefined, value, _, isTruncated) => {
+      // RFC 7578, 4.2: a part has a name.
+      if (name === undefined) stop(new AppError('bad_request'));
+      else if (!form.addField(name, value) || isTruncated) stop(new AppError('payload_too_large'));
     });
     parser.on('file', (name, content, filename, encoding) => {
       // RFC 7578, 4.7: parts are not encoded; an encoded one is stored as received.
