@@ -364,6 +364,8 @@ test('a file that is no order sheet is refused at once', async (t) => {
     ['a.csv', Buffer.from([...Buffer.from(good), 0xe4]), 'import_encoding_unknown', /GBK/, /GBK/],
     ['a.csv', head, 'import_rows_missing', /数据行/, /no rows/],
     ['a.csv', `${head}\r\n\r\n ,,\r\n`, 'import_rows_missing', /数据行/, /no rows/],
+    // It is not read to its end: more blank lines would take minutes.
+    ['a.csv', `${'\n'.repeat(10_001)}${good}`, 'import_rows_missing', /数据行/, /no rows/],
     ['a.csv', `${head},colour\n1\n`, 'import_head_invalid', /未知列 colour/, /unknown colour/],
     ['a.csv', `user_id,,amount\n1\n`, 'import_head_invalid', /未知列 #2/, /unknown #2/],
     [

@@ -17,6 +17,8 @@ import type { Upload } from '../declare/route.js';
 const waitMs = 3000;
 const maxErrors = 100;
 const maxName = 255;
+/** Millions of blank lines would occupy this process for minutes. */
+const maxBlank = 10_000;
 
 export interface OrderImport extends Pick<
   ImportRecord,
@@ -75,10 +77,14 @@ function nameOf({ filename }: Upload): string {
 // The first two records that are not blank; the whole file is not parsed here.
 async function assertRows(path: string, format: CsvFormat): Promise<void> {
   let hasHead = false;
+  let blank = 0;
   try {
     for await (const { records } of readCsv(createReadStream(path), format)) {
       for (const record of records) {
-        if (isBlank(record)) continue;
+        if (isBlank(record)) {
+          if (++blank > maxBlank) fail('import_rows_missing', { field: 'file' });
+          continue;
+        }
         if (hasHead) return;
         layoutOf(record);
         hasHead = true;
