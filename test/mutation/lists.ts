@@ -80,7 +80,7 @@ export const lists: Fault[] = [
   {
     file: 'src/models/figures/dashboard.ts',
     from: `FROM \${log} ORDER BY id DESC`,
-    to: `FROM \${log} ORDER BY created_at DESC, id DESC`,
+    to: `FROM \${log} ORDER BY ip DESC, id DESC`,
     breaks: 'the dashboard reads the whole log',
     test: figures,
   },
