@@ -75,6 +75,8 @@ export class SchemaWriter {
       this.#annotate(part, schema as Schema, conversion);
     const full = { ...converted };
     if (typeof full.$ref === 'string') full.$ref = full.$ref.replace('#/$defs/', '#/components/schemas/');
+    // A RegExp escapes slashes in its source; generators of clients would escape them once more.
+    if (typeof full.pattern === 'string') full.pattern = full.pattern.replaceAll('\\/', '/');
     if (described.keys && full.properties)
       full.properties = mapped(full.properties as Schema, described.keys, annotate);
     const [item] = described.items ?? [];
@@ -83,6 +85,7 @@ export class SchemaWriter {
     if (pattern && full.additionalProperties)
       full.additionalProperties = annotate(pattern.rule, full.additionalProperties);
     const parts = (described.matches ?? []).flatMap(({ schema }) => schema ?? []);
+    if (Array.isArray(full.anyOf)) full.anyOf = full.anyOf.map((branch) => typed(branch as Schema));
     for (const kind of ['anyOf', 'oneOf']) {
       if (full[kind] && parts.length > 0) full[kind] = branched(full[kind] as Schema[], parts, annotate);
     }
@@ -148,6 +151,12 @@ function branched(
     const part = parts[index - ahead];
     return part ? annotate(part, branch) : branch;
   });
+}
+
+// Joi gives no type to values beside those of another type, such as '' beside numbers.
+function typed(branch: Schema): Schema {
+  const [type, ...others] = new Set(((branch.enum ?? []) as unknown[]).map(jsonType));
+  return branch.type === undefined && type && others.length === 0 ? { type, ...branch } : branch;
 }
 
 // Joi writes the cases of a `when` as `anyOf`, even a single one.

@@ -128,7 +128,7 @@ function success(data: Schema | null): Schema {
     type: 'object',
     required: ['code', 'message', 'data', 'trace_id'],
     properties: {
-      code: { const: 200, description: 'Success' },
+      code: { type: 'integer', const: 200, description: 'Success' },
       message: { type: 'string', description: 'Text for people', examples: ['success'] },
       data: { description: data ? 'The answer' : 'Nothing', ...(data ?? { type: 'null' }) },
       trace_id: {
