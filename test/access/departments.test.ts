@@ -59,6 +59,12 @@ test('an empty text in an optional field is stored as none', async (t) => {
       { icon: '', path: '', component: '' },
     ],
     '/permissions': [{ name: 'P', slug: unique('p.'), method: 'GET', path: '/p' }, { description: '' }],
+    '/blacklists': [{ ip: '203.0.113.9' }, { remark: '' }],
+    '/dictionaries': [
+      { name: 'D', code: unique('d') },
+      { value: '', description: '' },
+    ],
+    '/payment-methods': [{ type: 'mock' }, { description: '' }],
     '/roles': [{ name: 'R', slug: unique('role-') }, { description: '' }],
   };
   for (const [path, [required, empty]] of Object.entries(made)) {

@@ -45,6 +45,14 @@ test('a code and a value are any short text', async (t) => {
   t.deepEqual([tooLong.status, Object.keys(tooLong.errors ?? {})], [422, ['code']]);
 });
 
+test('an entry whose value was emptied is an option with its code', async (t) => {
+  const type = await entry({ code: unique('c') });
+  const { id } = await entry({ parent_id: type.id, code: 'red', value: '#e00' });
+  t.is((await service.admin.put(`/dictionaries/${id}`, { value: '' })).data.value, null);
+  const { data } = await service.admin.get(`/options?type=dictionary:${type.code}`);
+  t.deepEqual(data, [{ value: 'red', label: 'n' }]);
+});
+
 test('a code names its own entries only', async (t) => {
   const code = unique('c');
   const type = await entry({ code: `${code}😀` });

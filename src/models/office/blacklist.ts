@@ -10,6 +10,7 @@ import {
   type IpRange,
 } from '../../lib/values/ip-range.js';
 import { canonicalPart } from '../../lib/values/ip.js';
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';
@@ -47,7 +48,7 @@ export async function getBlacklist(id: number): Promise<BlacklistRecord> {
 /** Adds an entry in canonical form. @param callerIp may not be blocked by it */
 export async function createBlacklist(fields: BlacklistFields, callerIp: string): Promise<number> {
   const range = readRange(fields.ip, fields.status, callerIp);
-  const columns = { ...fields, ...rangeColumns(range) };
+  const columns = { ...blankToNull(fields), ...rangeColumns(range) };
   return refuseDuplicates(
     changing(['blacklist'], async (t) => (await Blacklist.create(columns, { transaction: t })).id),
     duplicates,
@@ -64,7 +65,7 @@ export async function updateBlacklist(
       const entry = await Blacklist.findByPk(id, { transaction: t, lock: true });
       if (!entry) fail('blacklist_not_found');
       const range = readRange(fields.ip ?? entry.ip, fields.status ?? entry.status, callerIp);
-      await entry.update({ ...fields, ...rangeColumns(range) }, { transaction: t });
+      await entry.update({ ...blankToNull(fields), ...rangeColumns(range) }, { transaction: t });
     }),
     duplicates,
   );

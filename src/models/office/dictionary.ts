@@ -2,6 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { isTooDeep, maxDepth, withDescendants } from '../../lib/values/tree.js';
@@ -77,7 +78,7 @@ export async function createDictionary(fields: DictionaryFields): Promise<number
   return refuseDuplicates(
     changingDictionaries(async (t) => {
       if (fields.parent_id) await assertParent(fields.parent_id, t);
-      return (await Dictionary.create(fields, { transaction: t })).id;
+      return (await Dictionary.create(blankToNull(fields), { transaction: t })).id;
     }),
     duplicates,
   );
@@ -90,7 +91,7 @@ export async function updateDictionary(id: number, fields: Partial<DictionaryFie
         (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
       const parent = fields.parent_id;
       if (parent && parent !== entry.parent_id) await assertParent(parent, t, id);
-      await entry.update(fields, { transaction: t });
+      await entry.update(blankToNull(fields), { transaction: t });
     }),
     duplicates,
   );

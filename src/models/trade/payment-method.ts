@@ -4,6 +4,7 @@ import type { MethodConfig } from '../../lib/channels/channel.js';
 import { refuseDuplicates, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { logger } from '../../lib/watch/logger.js';
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import {
@@ -98,7 +99,7 @@ export function methodOptions(): Promise<{ value: number; label: string }[]> {
 /** @throws what `newSettings` throws, payment_method_code_exists */
 export async function createMethod({ config = {}, ...fields }: MethodFields): Promise<number> {
   const { name = fields.type, code = `${fields.type}_${randomToken(6)}` } = fields;
-  const columns = { ...fields, name, code, ...newSettings(fields.type, config) };
+  const columns = { ...blankToNull(fields), name, code, ...newSettings(fields.type, config) };
   return refuseDuplicates(
     transact(async (t) => (await PaymentMethod.create(columns, { transaction: t })).id),
     duplicates,
@@ -121,7 +122,7 @@ export async function updateMethod(
       if (!method) fail('payment_method_not_found');
       const settings = config && changedSettings(method.type, method, config);
       if (settings && isOtherAccount(method.type, method, settings)) await assertNothingOpen(id, t);
-      await method.update({ ...fields, ...settings }, { transaction: t });
+      await method.update({ ...blankToNull(fields), ...settings }, { transaction: t });
     }),
     duplicates,
   );
