@@ -54,8 +54,8 @@ export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promi
 }
 
 /**
- * Runs a task every 30 s unless it still runs. Not by the time of day, as node-cron does: set back, the clock would stop the
- * sweeps until it has caught up; set forward, each one left out would be counted.
+ * Runs a task every 30 s unless it still runs. node-cron goes by the time of day: after a clock is set back it would wait until
+ * the old time comes again, after one is set forward it would work through all runs in between.
  */
 function repeat(task: () => Promise<void>): NodeJS.Timeout {
   let isRunning = false;

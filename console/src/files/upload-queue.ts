@@ -2,14 +2,9 @@
 // choosing the same file again resumes it. The next administrator in the tab neither sees nor sends them.
 import { useSyncExternalStore } from 'react';
 import { call, Failure } from '../contract/api.ts';
+import { contentOf } from '../contract/file-content.ts';
 import { hexOf } from '../contract/plain-http.ts';
 import { session } from '../contract/session.ts';
-import { texts } from '../contract/texts.ts';
-
-const t = texts({
-  'zh-CN': { unread: '无法读取该文件：它已被更改或移走，请重新选择' },
-  'en-US': { unread: 'The file cannot be read: it was changed or moved; choose it again' },
-});
 
 export interface Upload {
   key: string;
@@ -210,11 +205,6 @@ async function openSession(
   sessionStorage.setItem(placeOf(key), chunk_id);
   return { chunk_id, has: new Set() };
 }
-
-const contentOf = (part: Blob): Promise<ArrayBuffer> =>
-  part.arrayBuffer().catch(() => {
-    throw new Failure(t.unread, -1);
-  });
 
 async function hashOf(file: File): Promise<string> {
   return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', await contentOf(file))));

@@ -5,6 +5,7 @@ import { Alert, App, Button, Flex, Steps } from 'antd';
 import { useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { call, download, Failure } from '../contract/api.ts';
+import { contentOf } from '../contract/file-content.ts';
 import { randomKey } from '../contract/plain-http.ts';
 import { texts } from '../contract/texts.ts';
 import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
@@ -30,7 +31,6 @@ const t = texts({
     start: '开始导入',
     startGood: '只导入没有问题的订单',
     another: '换一个文件',
-    unread: '无法读取该文件，请重新选择',
     lost: (name: string) => `请重新选择 ${name}：所选文件在离开页面或会话结束后不会保留`,
   },
   'en-US': {
@@ -46,7 +46,6 @@ const t = texts({
     start: 'Start the import',
     startGood: 'Import the valid orders only',
     another: 'Choose another file',
-    unread: 'The file cannot be read; choose it again',
     lost: (name: string) =>
       `Choose ${name} again: a chosen file is not kept once its page is left or the session ends`,
   },
@@ -58,13 +57,8 @@ interface Sending {
   key: string;
 }
 
-/** Browsers read a chosen file anew whenever it is sent, or refuse to once something else was saved in it. */
-const copyOf = async (file: File): Promise<File> => {
-  const content = await file.arrayBuffer().catch(() => {
-    throw new Failure(t.unread, -1);
-  });
-  return new File([content], file.name, { type: file.type });
-};
+const copyOf = async (file: File): Promise<File> =>
+  new File([await contentOf(file)], file.name, { type: file.type });
 
 const send = async ({ file, isCheck, key }: Sending): Promise<number> => {
   const body = new FormData();

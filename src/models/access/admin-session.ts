@@ -42,7 +42,10 @@ export async function openSession(
     if (!admin) fail('username_or_password_error');
     await admin.update({ last_login_at: now() }, { silent: true, transaction: t });
     const earlier = await AdminSession.findAll({
-      ...{ attributes: ['ip'], where: { admin_id: id }, group: ['ip'], transaction: t },
+      attributes: ['ip'],
+      where: { admin_id: id },
+      group: ['ip'],
+      transaction: t,
     });
     const session = {
       jti,

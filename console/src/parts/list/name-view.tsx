@@ -41,7 +41,9 @@ export default function NameView({ title, name: old, onSave, onClose }: Props) {
         maxLength={60}
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
-        onPressEnter={({ nativeEvent }) => isOfInputMethod(nativeEvent) || save()}
+        onPressEnter={({ nativeEvent }) => {
+          if (!isOfInputMethod(nativeEvent)) save();
+        }}
       />
     </Modal>
   );
