@@ -22,7 +22,7 @@ RUN install -d -m 0700 -o node -g node storage .local
 COPY package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/build build
-# /healthz says version and commit; the service reads the commit from here, as in a release of bin/release.mjs.
+# /healthz says version and commit; the service reads the commit from here, as in a release of deploy/release.mjs.
 RUN echo "{\"commit\":\"$COMMIT\"}" > release.json
 USER node
 EXPOSE 3000

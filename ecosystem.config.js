@@ -1,4 +1,4 @@
-// PM2 in production: what bin/release.mjs starts and reloads.
+// PM2 in production: what deploy/release.mjs starts and reloads.
 // TENANTS=acme,globex:3105 runs a set of processes for each of these tenants instead, at PORT, PORT + 1, … unless a port is
 // given.
 // In an ESM package PM2 reads only the named export `apps`; a default export would start nothing.

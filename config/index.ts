@@ -85,7 +85,7 @@ function load() {
   };
 }
 
-/** The version of package.json and the commit of a release (bin/release.mjs), else ''. */
+/** The version of package.json and the commit of a release (deploy/release.mjs), else ''. */
 function thisRelease(): { version: string; commit: string } {
   const read = (name: string) => JSON.parse(readFileSync(resolve(projectRoot, name), 'utf8')) as unknown;
   const { version } = read('package.json') as { version: string };

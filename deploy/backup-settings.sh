@@ -2,7 +2,7 @@
 # In a file, because process lists show arguments.
 account=$(mktemp)
 trap 'rm -rf "$account" "${unfinished:-}"' EXIT
-settings=$(node bin/backup-settings.mjs "$account") || { echo "$settings" >&2; exit 1; }
+settings=$(node deploy/backup-settings.mjs "$account") || { echo "$settings" >&2; exit 1; }
 eval "$settings"
 export AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_DEFAULT_REGION
 aws=(aws ${s3_endpoint:+--endpoint-url "$s3_endpoint"})

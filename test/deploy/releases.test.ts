@@ -76,7 +76,7 @@ test.serial('a release that is interrupted while it replaces processes can be ta
 
 test.serial('a release whose API is never ready is taken back while the one before serves on', async (t) => {
   const before = stage.current();
-  stage.edit('bin/release.mjs', (text) =>
+  stage.edit('deploy/release.mjs', (text) =>
     text.replace('READY_TIMEOUT_MS = 120_000', 'READY_TIMEOUT_MS = 20_000'),
   );
   await stage.commit('never ready');

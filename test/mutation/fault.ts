@@ -1,4 +1,4 @@
-// A fault that the tests must catch (bin/mutation.mjs plants them).
+// A fault that the tests must catch (test/mutation/run.mjs plants them).
 
 export interface Fault {
   /** The source that is changed. */

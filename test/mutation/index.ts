@@ -1,4 +1,4 @@
-// Every planted fault, by subject: `node bin/mutation.mjs settlement` plants those of one.
+// Every planted fault, by subject: `node test/mutation/run.mjs settlement` plants those of one.
 import { questions } from './asking.js';
 import { balances } from './balances.js';
 import { callbacks } from './callbacks.js';

@@ -141,7 +141,7 @@ export class ReleaseStage {
   }
 
   async #run(args: string[], meanwhile?: (stop: () => void) => Promise<void>) {
-    const command = [join(this.repository, 'bin/release.mjs'), ...args, '--home', this.home];
+    const command = [join(this.repository, 'deploy/release.mjs'), ...args, '--home', this.home];
     const child = spawn(process.execPath, command, { env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
     await meanwhile?.(() => void child.kill('SIGINT'));
     let output = '';

@@ -11,11 +11,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { atEnd, command, isEnding } from './lifetime.mjs';
-import { tryLock } from './lock.mjs';
-import { findProgram, folderOf, lastLines, processesStartedWith, run, stopProcess } from './process.mjs';
-import { checkSettingsOf } from './settings.mjs';
-import { complain, Failure, note, root, step } from './step.mjs';
+import { atEnd, command, isEnding } from '../bin/lifetime.mjs';
+import { tryLock } from '../bin/lock.mjs';
+import { findProgram, folderOf, lastLines, processesStartedWith, run, stopProcess } from '../bin/process.mjs';
+import { checkSettingsOf } from '../bin/settings.mjs';
+import { complain, Failure, note, root, step } from '../bin/step.mjs';
 
 const KEPT = 3;
 const READY_TIMEOUT_MS = 120_000;

@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { findProgram, run } from './process.mjs';
-import { Failure, root, step } from './step.mjs';
+import { findProgram, run } from '../../bin/process.mjs';
+import { Failure, root, step } from '../../bin/step.mjs';
 
 const MIRROR = 'http://deb.debian.org/debian';
 const KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';

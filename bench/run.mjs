@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { atEnd, command, refuseWhenEnding } from './lifetime.mjs';
-import { ensureNeeds } from './needs.mjs';
-import { prepare } from './prepare.mjs';
-import { sendToGroup } from './process.mjs';
-import { Failure, root } from './step.mjs';
+import { atEnd, command, refuseWhenEnding } from '../bin/lifetime.mjs';
+import { ensureNeeds } from '../bin/needs.mjs';
+import { prepare } from '../bin/prepare.mjs';
+import { sendToGroup } from '../bin/process.mjs';
+import { Failure, root } from '../bin/step.mjs';
 
 command(async () => {
   const [name = '', ...args] = process.argv.slice(2);

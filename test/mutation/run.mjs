@@ -1,16 +1,16 @@
-// `node bin/mutation.mjs [subjects]`, the second half of `npm run test:long`: plants one fault after the other
+// `node test/mutation/run.mjs [subjects]`, the second half of `npm run test:long`: plants one fault after the other
 // (test/mutation/) in a copy of the build and runs the tests that must catch it. Exit code 1 when more than one in
 // twenty survives.
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-import { runAva } from './ava.mjs';
-import { command } from './lifetime.mjs';
-import { prepareTests } from './prepare.mjs';
-import { lastLines } from './process.mjs';
-import { Failure, note, root, say, seconds, step } from './step.mjs';
-import { endGuests } from './throw-away.mjs';
+import { runAva } from '../../bin/ava.mjs';
+import { command } from '../../bin/lifetime.mjs';
+import { prepareTests } from '../../bin/prepare.mjs';
+import { lastLines } from '../../bin/process.mjs';
+import { Failure, note, root, say, seconds, step } from '../../bin/step.mjs';
+import { endGuests } from '../../bin/throw-away.mjs';
 
 const MIN_KILLED = 0.95;
 /** So many faults are tried at a time. */
@@ -18,7 +18,7 @@ const LANES = 2;
 /** A fault may make a test wait for what never comes. */
 const TIMEOUT_SECONDS = 60;
 
-/** @typedef {import('../test/mutation/fault.js').Fault & { subject: string }} Fault */
+/** @typedef {import('./fault.js').Fault & { subject: string }} Fault */
 /** A copy of the checkout in which faults are planted. @typedef {{ tree: string, env: NodeJS.ProcessEnv }} Lane */
 
 command(async () => {

@@ -1,4 +1,4 @@
-// For deploy/backup.sh and restore.sh: `node bin/backup-settings.mjs <file>` writes the account of the database into that
+// For deploy/backup.sh and restore.sh: `node deploy/backup-settings.mjs <file>` writes the account of the database into that
 // file, for the clients of MariaDB and MySQL, and prints the other settings they need, quoted for the shell. They are read as
 // the service reads them.
 import { writeFileSync } from 'node:fs';

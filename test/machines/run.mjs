@@ -7,9 +7,9 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { unpack } from './debian-suite.mjs';
-import { command } from './lifetime.mjs';
-import { ensureNeeds } from './needs.mjs';
-import { Failure, root, say, seconds } from './step.mjs';
+import { command } from '../../bin/lifetime.mjs';
+import { ensureNeeds } from '../../bin/needs.mjs';
+import { Failure, root, say, seconds } from '../../bin/step.mjs';
 
 /**
  * @typedef {object} Row
