@@ -23,19 +23,29 @@ const READY_TIMEOUT_MS = 120_000;
 /** @typedef {{ name: string, cwd: string, instances: number, env: Record<string, string> }} App as in ecosystem.config.js */
 /** @typedef {{ name: string, pid: number, pm2_env: { status: string, pm_cwd: string } }} Started */
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { home: { type: 'string' }, ref: { type: 'string', default: 'HEAD' } },
-});
+const USAGE = 'release [--home folder] [--ref commit], release rollback';
+
+const { values, positionals } = readArguments();
 const home = path.resolve(values.home ?? process.env.RELEASE_HOME ?? '/srv/back-office');
 const link = path.join(home, 'current');
 const folderNamed = (/** @type {string} */ name) => path.join(home, 'releases', name);
 const pm2 = findProgram('pm2') ?? path.join(root, 'node_modules/.bin/pm2');
 
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { home: { type: 'string' }, ref: { type: 'string', default: 'HEAD' } },
+    });
+  } catch {
+    complain(new Failure(USAGE));
+    return process.exit(1);
+  }
+}
+
 async function main() {
   const [action = 'deploy'] = positionals;
-  if (!['deploy', 'rollback'].includes(action))
-    throw new Failure('release [--home folder] [--ref commit], release rollback');
+  if (!['deploy', 'rollback'].includes(action)) throw new Failure(USAGE);
   if (!existsSync(path.join(home, 'shared/.env')))
     throw new Failure(`the settings are missing: ${home}/shared/.env`);
   for (const name of ['releases', '.local'])

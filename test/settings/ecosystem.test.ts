@@ -1,9 +1,10 @@
-// ecosystem.config.js: which processes PM2 runs, without tenants and with several.
+// ecosystem.config.js: which processes PM2 runs, without tenants and with several; and the release that starts them.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { projectRoot } from '../../config/environment.js';
 
@@ -92,4 +93,12 @@ test('wrong and repeated tenants are refused', async (t) => {
   for (const TENANTS of ['Acme', 'a b', 'acme:x', 'acme:0', 'acme,acme:3009', 'acme:3001,globex:3001']) {
     await t.throwsAsync(apps({ TENANTS }), { message: /TENANTS/ }, TENANTS);
   }
+});
+
+test('a misspelt option of npm run release is answered with its usage', async (t) => {
+  const script = resolve(projectRoot, 'deploy/release.mjs');
+  for (const argument of ['--hom=/srv', 'rolback'])
+    await t.throwsAsync(promisify(execFile)(process.execPath, [script, argument]), {
+      message: /✗ release \[--home folder\] \[--ref commit\], release rollback\n$/,
+    });
 });
