@@ -1,6 +1,11 @@
 // The database stopped, killed, frozen: no callback is acknowledged, and its effect follows once (docs/promises.md R1, R8).
 import '../support/environment.js';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { projectRoot } from '../../config/environment.js';
 import { Client, type Answer } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
@@ -150,3 +155,19 @@ test.serial(
     for (const payment of payments) await isPaidOnce(t, payment);
   },
 );
+
+test.serial("HAProxy's check takes the database that takes writes", async (t) => {
+  const account = join(database.folder, 'check.cnf');
+  writeFileSync(account, '[client]\nuser=tester\n');
+  const script = readFileSync(resolve(projectRoot, 'deploy/database-writer.sh'), 'utf8');
+  const check = script.replace('/etc/haproxy/database.cnf', account);
+  const run = () =>
+    promisify(execFile)('sh', ['-c', check, 'sh', '', '', '127.0.0.1', String(database.port)]);
+  await t.notThrowsAsync(run());
+  await database.run('SET GLOBAL read_only = 1');
+  await t.throwsAsync(run());
+  await database.run('SET GLOBAL read_only = 0');
+  await database.stop('SIGKILL');
+  await t.throwsAsync(run());
+  await database.start();
+});
