@@ -14,6 +14,8 @@ unfinished=$path.unfinished
 . deploy/backup-settings.sh
 
 dump=$(either mariadb-dump mysqldump)
+# MySQL's would write the GTIDs of the server, which only its administrator may restore.
+[[ $("$dump" --help) != *set-gtid-purged* ]] || DUMP_OPTIONS="--set-gtid-purged=OFF ${DUMP_OPTIONS:-}"
 previous=$(ls -d "$folder"/2*Z 2>/dev/null | tail -1 || true)
 mkdir -p "$unfinished/files"
 

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 client=("$(either mariadb mysql)" --defaults-extra-file="$account" --default-character-set=utf8mb4)
 
 (cd "$path" && sha256sum --quiet --check SHA256)
-"${client[@]}" -e "CREATE DATABASE IF NOT EXISTS \`$database\`"
+"${client[@]}" -e "CREATE DATABASE IF NOT EXISTS \`$database\` CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"
 tables=$("${client[@]}" -N -e "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '$database'")
 if [ "$tables" != 0 ]; then echo "$database is not empty: drop it first" >&2; exit 1; fi
 

@@ -44,13 +44,12 @@ interface Report {
 }
 
 test.before(async () => {
-  [lost, fresh, redis] = await Promise.all([startOwnDatabase(), startOwnDatabase(), startOwnRedis()]);
+  // The other server has another default.
+  const other = ['--character-set-server=latin1'];
+  [lost, fresh, redis] = await Promise.all([startOwnDatabase(), startOwnDatabase(other), startOwnRedis()]);
   env = {
     lost: { ...lost.env, ...redis.env, STORAGE_ROOT: join(folder, 'lost') },
-    fresh: {
-      ...{ ...fresh.env, ...redis.env, STORAGE_ROOT: join(folder, 'fresh') },
-      ...{ DB_USER: 'tester', REDIS_PREFIX: 'fresh' },
-    },
+    fresh: { ...fresh.env, ...redis.env, STORAGE_ROOT: join(folder, 'fresh'), REDIS_PREFIX: 'fresh' },
   };
 });
 
@@ -112,6 +111,11 @@ test.serial('a backup under load brings everything back after a loss', async (t)
   const report = await verify(env.fresh);
   t.deepEqual([report.rows_without_file, report.contradictions], [[], []]);
   t.true(report.months.some(({ of, status }) => of === 'payments' && status === 'paid'));
+  const [made] = await fresh!.select<{ collation: string }>(
+    'SELECT default_collation_name AS collation FROM information_schema.schemata WHERE schema_name = ?',
+    [name],
+  );
+  t.is(made?.collation, 'utf8mb4_unicode_ci');
   await t.throwsAsync(run('restore.sh', [path], env.fresh), { message: /is not empty/ });
 
   const served = await startApi(env.fresh);
