@@ -13,5 +13,9 @@ export function workerConfig() {
     bulkNice: 10,
     /** A job whose worker has been silent this long is taken up by another one. */
     jobLockMs: constant('JOB_LOCK_SECONDS', 12) * 1000,
+    /** Every queue gets an empty job this often … */
+    canaryMs: constant('CANARY_SECONDS', 10) * 1000,
+    /** … and a worker that ends none for this long exits. */
+    hangMs: constant('HANG_SECONDS', 60) * 1000,
   };
 }

@@ -1,4 +1,5 @@
 // Proves that the queues are alive: an empty job every 10 s, and an exit when a consumer makes no progress for 60 s.
+import { config } from '../../config/index.js';
 import { add } from '../lib/queue/queue.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { newUlid } from '../lib/secrets/random-id.js';
@@ -6,8 +7,7 @@ import { redis } from '../lib/redis/redis.js';
 import { processTime } from '../lib/process/process-time.js';
 import type { RunningWorker } from './consume.js';
 
-const everyMs = 10_000;
-const maxMs = 60_000;
+const { canaryMs, hangMs } = config.worker;
 
 /**
  * Queues an empty job for every worker that has room for one, every 10 s. A worker that has room, but ends no job for
@@ -17,7 +17,7 @@ const maxMs = 60_000;
  */
 export function watchWorkers(workers: RunningWorker[], onHang: (what: string) => void): () => void {
   const progress = new Map(workers.map((worker) => [worker, { ended: 0, at: processTime() }]));
-  const timer = setInterval(() => void Promise.all(workers.map(check)), everyMs);
+  const timer = setInterval(() => void Promise.all(workers.map(check)), canaryMs);
   return () => clearInterval(timer);
 
   async function check(worker: RunningWorker): Promise<void> {
@@ -25,7 +25,7 @@ export function watchWorkers(workers: RunningWorker[], onHang: (what: string) =>
     const isWaiting = redis.status === 'ready' && worker.active() < worker.concurrency;
     if (!last || !isWaiting || worker.ended() !== last.ended || !(await takesJobs(worker)))
       progress.set(worker, { ended: worker.ended(), at: processTime() });
-    else if (processTime() - last.at > maxMs) onHang(`the queue ${worker.queue}`);
+    else if (processTime() - last.at > hangMs) onHang(`the queue ${worker.queue}`);
   }
 }
 

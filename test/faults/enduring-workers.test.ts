@@ -1,7 +1,11 @@
-// Workers live through outages longer than the 60 s after which a worker exits whose own statements are never answered: such an exit would
-// cut running exports and imports, and the sweeper, which is what works without Redis.
+// A worker exits when it makes no progress (60 s), but lives through longer outages: an exit would cut running exports and
+// imports, and the sweeper, which is what works without Redis.
 import '../support/environment.js';
+import { once } from 'node:events';
 import test from 'ava';
+import { Queue } from 'bullmq';
+import { queuePrefix } from '../../src/lib/queue/names.js';
+import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { askExport, endOf } from '../support/exports.js';
 import { makeOrder, makeUser } from '../support/factories.js';
@@ -13,10 +17,11 @@ import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 
-/** Longer than a worker waits for an answer. */
-const outageMs = 62_000;
-/** That, and the next look at the answers. */
-const verdictMs = 75_000;
+const hurried = { CANARY_SECONDS: '1', HANG_SECONDS: '6' };
+/** Longer than a worker that hangs lives. */
+const outageMs = 8000;
+/** That, and the next look at the queues. */
+const verdictMs = 10_000;
 
 let redis: Awaited<ReturnType<typeof beforeRedis>>;
 let database: Awaited<ReturnType<typeof beforeDatabase>>;
@@ -28,8 +33,8 @@ test.before(async () => {
   await watchStates();
   [redis, database] = await Promise.all([beforeRedis(), beforeDatabase()]);
   [withoutRedis, withoutDatabase] = await Promise.all([
-    startWorkerProcess(redis.env, 'exports'),
-    startWorkerProcess(database.env, 'imports'),
+    startWorkerProcess({ ...redis.env, ...hurried }, 'exports'),
+    startWorkerProcess({ ...database.env, ...hurried }, 'imports'),
   ]);
   redis.refuse();
   database.refuse();
@@ -40,7 +45,7 @@ test.after.always(() => [redis, database].forEach((proxy) => proxy?.close()));
 
 const hasPassed = (ms: number) => until(() => Date.now() - since > ms, ms + 5000, 500);
 
-test.serial('a worker lives through a database outage of more than 60 s', async (t) => {
+test.serial('a worker lives through an outage of the database longer than a hang', async (t) => {
   await hasPassed(outageMs);
   database.pass();
   await hasPassed(verdictMs);
@@ -65,4 +70,16 @@ test.serial('a worker without Redis lives on and sweeps, and takes jobs when Red
   t.is(status, 1);
   t.notRegex(withoutRedis.output(), /the worker hangs/);
   t.is(await withoutRedis.stop(), 0);
+});
+
+test.serial('a worker whose queue makes no progress exits', async (t) => {
+  const connection = openConnection('test', {});
+  const queue = new Queue('files', { prefix: queuePrefix('files'), connection });
+  await queue.pause();
+  const hung = await startWorkerProcess(hurried, 'files');
+  const [code] = (await once(hung.child, 'exit')) as [number];
+  t.is(code, 1);
+  t.regex(hung.output(), /"what":"the queue files","msg":"the worker hangs/);
+  await queue.close();
+  closeConnection(connection);
 });

@@ -2,7 +2,6 @@
 import '../support/environment.js';
 import test from 'ava';
 import { Queue } from 'bullmq';
-import { config } from '../../config/index.js';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { queuePrefix } from '../../src/lib/queue/names.js';
 import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
@@ -39,11 +38,6 @@ test.after.always(async () => {
   closeConnection(connection);
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
   await closeDatabase();
-});
-
-test.serial('a run whose read is not answered ends within a minute by default', (t) => {
-  const seconds = config.database.bulkSeconds;
-  t.true(seconds > 0 && seconds < 55, `a read may take ${seconds} s`);
 });
 
 for (const loss of ['everything', 'answers'] as const) {
