@@ -1,6 +1,7 @@
 // Queues rows again whose job was lost; while Redis is unavailable it does short work itself. Removes expired files.
 import { schedule, type Logger, type ScheduledTask } from 'node-cron';
 import { config } from '../../config/index.js';
+import { every } from '../lib/process/every.js';
 import { now } from '../lib/values/clock.js';
 import { logger } from '../lib/watch/logger.js';
 import { QueueUnavailable } from '../lib/queue/queue.js';
@@ -39,31 +40,20 @@ const sweepMs = config.worker.sweepSeconds * 1000;
 export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promise<void> {
   isStopping = false;
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
-  const sweeps = [repeat(logged(inTurn('sweep', sweep)))];
+  // Not by node-cron, which goes by the time of day: after a clock is set back it would wait until the old time comes again,
+  // after one is set forward it would work through all runs in between.
+  const sweeps = [every(sweepMs, logged(inTurn('sweep', sweep)))];
   const tasks: ScheduledTask[] = [schedule('17 3 * * *', logged(queueMaintenance), options)];
   // Separate tasks: a storage that does not answer must not delay money.
   if (withFiles) {
-    sweeps.push(repeat(logged(inTurn('sweep-files', sweepFiles))));
+    sweeps.push(every(sweepMs, logged(inTurn('sweep-files', sweepFiles))));
     tasks.push(schedule('41 * * * *', logged(sweepStorage), options));
   }
   return async () => {
     isStopping = true;
-    for (const timer of sweeps) clearInterval(timer);
+    for (const stop of sweeps) stop();
     for (const task of tasks) await task.destroy();
   };
-}
-
-/**
- * Runs a task every 30 s unless it still runs. node-cron goes by the time of day: after a clock is set back it would wait until
- * the old time comes again, after one is set forward it would work through all runs in between.
- */
-function repeat(task: () => Promise<void>): NodeJS.Timeout {
-  let isRunning = false;
-  return setInterval(() => {
-    if (isRunning) return;
-    isRunning = true;
-    void task().finally(() => (isRunning = false));
-  }, sweepMs);
 }
 
 /** What still runs then loses the database soon; another worker sweeps the rest. */

@@ -10,6 +10,7 @@ import { openStream } from '../support/events.js';
 import { endOf, readCsv } from '../support/exports.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
 import { storedOf } from '../support/files.js';
+import { connectionsAt, holding } from '../support/other-connection.js';
 import { runCli, startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -132,6 +133,23 @@ test.serial('the stream of an import that was deleted ends', async (t) => {
   t.is((await admin.post(`/imports/${id}/cancel`)).status, 200);
   t.is((await admin.delete(`/imports/${id}`)).status, 200);
   t.true(await until(() => isEnded));
+});
+
+test.serial('a stream reads again only when its last read has ended', async (t) => {
+  const id = await start(admin, sheet(good()));
+  const stream = await openStream(admin, `/imports/${id}/progress`);
+  await stream.event('import');
+  const release = await holding('LOCK TABLES imports WRITE');
+  const heldAt = performance.now();
+  let most = 0;
+  await until(async () => {
+    most = Math.max(most, (await connectionsAt('SELECT%imports%')).length);
+    return performance.now() - heldAt > 2300;
+  });
+  t.is(most, 1);
+  await release();
+  stream.close();
+  t.is((await admin.post(`/imports/${id}/cancel`)).status, 200);
 });
 
 test.serial('a waiting import can be cancelled', async (t) => {

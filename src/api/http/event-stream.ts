@@ -7,6 +7,7 @@ import { logger } from '../../lib/watch/logger.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
 import { withZone } from '../../lib/values/time.js';
 import { currentZone } from '../../lib/process/context.js';
+import { every } from '../../lib/process/every.js';
 import type { Identity } from '../../models/access/identity.js';
 import { track } from './live-connections.js';
 import type { RequestState } from '../declare/request-state.js';
@@ -83,10 +84,10 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
   };
   send('connected', null);
   void tick();
-  const ticks = setInterval(() => void tick(), source.intervalMs);
+  const stopTicks = every(source.intervalMs, tick);
   const heartbeats = setInterval(() => write(': heartbeat\n\n'), heartbeatMs);
   res.on('close', () => {
-    clearInterval(ticks);
+    stopTicks();
     clearInterval(heartbeats);
     release();
   });

@@ -2,6 +2,7 @@
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
+import { every } from '../../lib/process/every.js';
 import { logger } from '../../lib/watch/logger.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
 import { gauge } from '../../lib/watch/metrics.js';
@@ -29,7 +30,7 @@ const idleCheckMs = Math.min(60_000, config.auth.sessionIdleMs);
 const maxSocketsEach = 10;
 
 const open = new Set<LiveConnection>();
-let timer: NodeJS.Timeout | undefined;
+let stopChecks: (() => void) | undefined;
 let closing = false;
 /** Under which all of them were checked. */
 let checked: Versions | undefined;
@@ -57,7 +58,7 @@ export function track(connection: LiveConnection): () => void {
   // Its session may have ended before it was registered.
   checked = undefined;
   if (closing) connection.close('shutdown');
-  timer ??= setInterval(() => void closeEnded(), checkEveryMs).unref();
+  stopChecks ??= every(checkEveryMs, closeEnded);
   return () => void open.delete(connection);
 }
 
@@ -76,8 +77,8 @@ gauge('live_connections', 'open sockets and event streams', ['kind'], () => {
 /** Closes everything, at the end of the process. */
 export function closeConnections(): void {
   closing = true;
-  clearInterval(timer);
-  timer = undefined;
+  stopChecks?.();
+  stopChecks = undefined;
   for (const connection of open) connection.close('shutdown');
 }
 
