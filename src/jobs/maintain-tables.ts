@@ -15,24 +15,33 @@ import { sendNotification } from './deliver-notification.js';
 import { job } from './job.js';
 import { resealSecrets } from '../models/trade/payment-method.js';
 
+const steps: readonly (() => Promise<unknown>)[] = [
+  extendPartitions,
+  pruneLogs,
+  pruneNumbers,
+  pruneCallbacks,
+  pruneFailedJobs,
+  pruneNotifications,
+  resealSecrets,
+];
+
 export const maintainTables = job({
   name: 'maintain-tables',
   queue: 'maintenance',
   attempts: 8,
   backoffMs: 5000,
-  timeoutMs: 600_000,
+  // The equations of many years may be read for an hour.
+  timeoutMs: 2 * 3_600_000,
   // YYYY-MM-DD; the work is queued once a day.
   payload: Joi.object<{ day: string }, true>({ day: Joi.string().required() }),
   key: ({ day }) => day,
-  async run({ day }) {
-    await extendPartitions();
-    await pruneLogs();
-    await pruneNumbers();
-    await pruneCallbacks();
-    await pruneFailedJobs();
-    await pruneNotifications();
-    await resealSecrets();
+  async run({ day }, signal) {
+    for (const step of steps) {
+      signal.throwIfAborted();
+      await step();
+    }
     const pruned = { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
+    signal.throwIfAborted();
     await reportContradictions(day);
     return pruned;
   },

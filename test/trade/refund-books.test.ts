@@ -42,6 +42,7 @@ test.serial('what is not the sum of its refunds or changes is found, and notifie
   t.like(await booksOf(payment), { refund_reserved: '9.00', refunded_amount: '5.00' });
   await maintainTables.run({ day: '2026-01-01' }, AbortSignal.timeout(60_000));
   t.deepEqual(await notifications(), []);
+  await t.throwsAsync(maintainTables.run({ day: '2026-01-01' }, AbortSignal.abort()), { any: true });
   t.like(await books(), { level: 'ok' });
   const harm: [keyof Books | 'balance', string, RegExp][] = [
     ['refunded_amount', '5.01', /refunded amount is not the sum/],
