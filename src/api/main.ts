@@ -60,5 +60,5 @@ await start(async () => {
   const { version, commit } = config;
   logger.info({ port, host: config.app.host, version, commit }, 'API is listening');
   process.send?.('ready');
-  void loadDrawing();
+  loadDrawing().catch((error: unknown) => logger.error({ error }, 'captchas cannot be drawn'));
 });
