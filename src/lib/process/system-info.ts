@@ -3,6 +3,7 @@ import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { statfs } from 'node:fs/promises';
 import { cpus, hostname, loadavg } from 'node:os';
 import { mem } from 'systeminformation';
+import { config } from '../../../config/index.js';
 
 let lastPauseMs = 0;
 const delay = monitorEventLoopDelay({ resolution: 20 });
@@ -33,9 +34,11 @@ export function watchSystem(): void {
 
 /** One sample. CPU usage covers the time since the previous one; sizes are bytes, times seconds unless named otherwise. */
 export async function sampleSystem() {
-  const [memory, disk] = await Promise.all([mem(), statfs('/')]);
-  const diskSize = disk.blocks * disk.bsize;
-  const diskUsed = (disk.blocks - disk.bfree) * disk.bsize;
+  // Without a local storage that of the system.
+  const disk = statfs(config.storage.root).catch(() => statfs('/'));
+  const [memory, { blocks, bsize, bfree }] = await Promise.all([mem(), disk]);
+  const diskSize = blocks * bsize;
+  const diskUsed = (blocks - bfree) * bsize;
   const lag = Number.isNaN(delay.mean) ? 0 : Math.max(0, delay.mean / 1e6 - 20);
   delay.reset();
   const { heapUsed, heapTotal, rss } = process.memoryUsage();
