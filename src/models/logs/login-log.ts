@@ -34,7 +34,7 @@ export async function listLogins(query: LoginFilter): Promise<Page<LoginRecord>>
     .contains('l.username', query.username)
     .contains('l.ip', canonicalPart(query.ip))
     .equals('l.status', query.status)
-    .during('l.created_at', query);
+    .during('l.created_at', query, 'l.period');
   const page = await logs.page(query, where);
   return { ...page, list: page.list.map(toRecord) };
 }

@@ -42,7 +42,7 @@ export async function listOperations(query: OperationFilter): Promise<Page<Opera
     .contains('l.ip', canonicalPart(query.ip))
     .equals('l.status', query.status)
     .equalsAscii('l.trace_id', query.trace_id)
-    .during('l.created_at', query);
+    .during('l.created_at', query, 'l.period');
   if (query.record) ofRecord(where, query.record);
   const page = await logs.page(query, where);
   return { ...page, list: page.list.map(toRecord) };

@@ -26,7 +26,7 @@ export async function listSystemEntries(query: SystemFilter): Promise<Page<Syste
     .equalsAscii('l.trace_id', query.trace_id)
     .contains('l.module', query.module)
     .contains('l.message', query.message)
-    .during('l.created_at', query);
+    .during('l.created_at', query, 'l.period');
   return logs.page(query, where);
 }
 
