@@ -10,7 +10,12 @@ import { fail } from '../lib/errors/app-error.js';
 import { paymentPeriod } from '../lib/values/numbers.js';
 import { documentedAs } from '../lib/input/schema-notes.js';
 import { flagForAttention, type AttentionReason, type Mismatch } from '../models/trade/payment-attention.js';
-import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
+import {
+  findCalledPayment,
+  recordAttempt,
+  recordUnproven,
+  type CalledPayment,
+} from '../models/trade/callback-intake.js';
 import { unverified } from '../models/trade/payment-callback.js';
 import { askSoon } from '../models/trade/payment-follow-up.js';
 import { acceptCallback, callbackRefusals, judge, readClaim } from './flows/callback-judgement.js';
@@ -122,56 +127,78 @@ const headersOf = ({ headers }: Context): RawCallback['headers'] =>
 // Verifies a callback and stores it with any verdict.
 async function accept(channel: Channel, callback: RawCallback, ctx: Context): Promise<Accepted> {
   const { ip, traceId } = ctx.state as RequestState;
-  const { type } = channel;
   const { raw, headers, fields } = callback;
-  const isOpened = hasOpenResults(channel);
-  // Until its results are opened, only the payment number is taken from a callback.
-  const claim = await readClaim(channel, isOpened ? callback : { ...callback, headers: {} });
+  // Until a channel's results are opened, only the payment number is taken from its callbacks.
+  const isTrusted = hasOpenResults(channel);
+  const claim = await readClaim(channel, isTrusted ? callback : { ...callback, headers: {} });
   const { claimedNo, isSealed } = claimedNumber(claim, fields);
   const payment = claimedNo === undefined ? undefined : await findCalledPayment(claimedNo);
-  const circumstances = { type, period: payment?.period, arrived: { raw, headers }, ip, traceId };
-  const believable = isOpened ? claim : undefined;
+  const circumstances = {
+    type: channel.type,
+    period: payment?.period,
+    arrived: { raw, headers },
+    ip,
+    traceId,
+  };
+  const judged = await judge(channel, { callback, claim, payment }, AbortSignal.timeout(maxKeyMs));
+  if (typeof judged !== 'string')
+    return (await acceptCallback(judged, circumstances)) ?? fail('payment_third_party_no_used');
+
+  const believed = isTrusted ? claim : undefined;
   const attempt = {
     ...circumstances,
     paymentNo: claimedNo,
-    thirdPartyNo: believable?.thirdPartyNo,
-    fields: believable?.fields ?? fields,
+    thirdPartyNo: believed?.thirdPartyNo,
+    fields: believed?.fields ?? fields,
+    state: 'refused' as const,
+    verdict: judged,
   };
-  // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored in full and never
-  // limited.
-  const refuse = async (slug: ErrorSlug): Promise<never> => {
+  const notice = claimedNo && payment ? { paymentNo: claimedNo, payment, claim, isSealed } : undefined;
+  const flag = notice && (await flagFor(channel, notice, judged));
+  if (notice && flag) {
+    await recordAttempt({ ...attempt, reportedAmount: flag.amounts?.reported });
+    await flagForAttention(notice.paymentNo, flag.reason, flag.amounts);
+  } else {
+    // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored in full and never
+    // limited.
     await limit('refused-callback', ctx);
-    await recordUnproven({ ...attempt, state: 'refused', verdict: slug });
-    return fail(slug);
-  };
+    await recordUnproven(attempt);
+  }
+  return fail(judged);
+}
 
-  const judged = await judge(channel, { callback, claim, payment }, AbortSignal.timeout(maxKeyMs));
-  if (typeof judged !== 'string') {
-    return (await acceptCallback(judged, circumstances)) ?? fail('payment_third_party_no_used');
+/** A callback that names a payment of ours. */
+interface Notice {
+  paymentNo: string;
+  payment: CalledPayment;
+  claim: CallbackClaim | undefined;
+  isSealed: boolean;
+}
+
+/** Why a person must look at the payment of a refused notice, if so. */
+async function flagFor(
+  channel: Channel,
+  notice: Notice,
+  judged: ErrorSlug,
+): Promise<{ reason: AttentionReason; amounts?: Mismatch } | undefined> {
+  const { claim, payment } = notice;
+  if (mayHideMoney(channel, notice, judged)) {
+    const isAsked = !keyless.has(judged) && (await askSoon(notice.paymentNo));
+    // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a person has seen it.
+    const isNews = notice.isSealed || payment.attention !== 'notice_unverified';
+    if (isNews && !isAsked) return { reason: 'notice_unverified' };
   }
-  if (claimedNo === undefined) return refuse(judged);
-  const flag = async (reason: AttentionReason, amounts?: Mismatch): Promise<never> => {
-    await recordAttempt({ ...attempt, state: 'refused', verdict: judged, reportedAmount: amounts?.reported });
-    await flagForAttention(claimedNo, reason, amounts);
-    return fail(judged);
-  };
-  // Money may have been paid that nobody here would see otherwise.
-  const isOpen = payment?.methodType === type && payment.status !== 'paid';
-  // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a person has seen it.
-  const isNews = isSealed || payment?.attention !== 'notice_unverified';
+  if (judged === 'payment_merchant_mismatch') return { reason: judged };
+  if (judged !== 'payment_amount_mismatch') return undefined;
+  const reported = claim?.amounts.find((given) => !given.equals(payment.amount));
+  return { reason: judged, ...(reported && { amounts: { expected: payment.amount, reported } }) };
+}
+
+/** Whether the payment may have been paid although its notice proves nothing: nobody here would see it otherwise. */
+function mayHideMoney(channel: Channel, { claim, payment }: Notice, judged: ErrorSlug): boolean {
+  const mayStillBePaid = payment.methodType === channel.type && payment.status !== 'paid';
   const isReadable = claim !== undefined || judged !== 'payment_notify_invalid';
-  const isUnverified = channel.results !== undefined && isReadable && unverified.includes(judged);
-  if (isUnverified && isOpen) {
-    const isAsked = !keyless.has(judged) && (await askSoon(claimedNo));
-    if (isNews && !isAsked) return flag('notice_unverified');
-  }
-  if (judged === 'payment_merchant_mismatch') return flag(judged);
-  if (judged === 'payment_amount_mismatch' && payment) {
-    const { amount } = payment;
-    const reported = claim?.amounts.find((given) => !given.equals(amount));
-    return flag(judged, reported && { expected: amount, reported });
-  }
-  return refuse(judged);
+  return mayStillBePaid && isReadable && channel.results !== undefined && unverified.includes(judged);
 }
 
 /** Refusals for want of a key that the company's answer to a query would need, too. */

@@ -29,7 +29,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await flagForAttention(claimedNo, reason, amounts);
+    from: `    await flagForAttention(notice.paymentNo, flag.reason, flag.amounts);
 `,
     to: ``,
     breaks: 'a wrong amount is not flagged',
@@ -54,7 +54,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await recordAttempt({ ...attempt, state: 'refused', verdict: judged, reportedAmount: amounts?.reported });
+    from: `    await recordAttempt({ ...attempt, reportedAmount: flag.amounts?.reported });
 `,
     to: ``,
     breaks: 'proven attempts with a wrong amount are not kept',
@@ -79,7 +79,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    if (isNews && !isAsked) return flag('notice_unverified');
+    from: `    if (isNews && !isAsked) return { reason: 'notice_unverified' };
 `,
     to: ``,
     breaks: 'a notice that cannot be verified is not flagged',
@@ -88,16 +88,16 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `payment?.methodType === type && payment.status !== 'paid'`,
-    to: `payment?.methodType === type`,
+    from: `payment.methodType === channel.type && payment.status !== 'paid'`,
+    to: `payment.methodType === channel.type`,
     breaks: 'a notice that cannot be verified flags what is paid',
     test: doubleMoney,
     match: 'an unverifiable notice marks its payment',
   },
   {
     file: intake,
-    from: `payment?.methodType === type && payment.status !== 'paid'`,
-    to: `payment?.status !== 'paid'`,
+    from: `payment.methodType === channel.type && payment.status !== 'paid'`,
+    to: `payment.status !== 'paid'`,
     breaks: 'a notice that cannot be verified flags payments of other channels',
     test: doubleMoney,
     match: 'an unverifiable notice marks its payment',

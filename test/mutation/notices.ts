@@ -168,7 +168,7 @@ export const notices: Fault[] = [
   },
   {
     file: intake,
-    from: `  if (judged === 'payment_merchant_mismatch') return flag(judged);
+    from: `  if (judged === 'payment_merchant_mismatch') return { reason: judged };
 `,
     to: ``,
     breaks: 'a foreign notice is not flagged',
