@@ -78,10 +78,11 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
         deadline,
         upload,
       };
-      const before = await route.subject?.(call);
-      state.before = before;
+      state.before = await route.subject?.(call);
       const data = await handleAsUnit(route, call, ctx);
-      if (before) state.changes = changesBetween(before, ctx.method === 'DELETE' ? {} : (data as object));
+      if (!route.locksSubject) state.after = ctx.method === 'DELETE' ? {} : (data as object);
+      const { before, after } = state;
+      if (before && after) state.changes = changesBetween(before, after);
       if (data instanceof PlainAnswer) sendPlainly(ctx, data);
       else if (route.reply === undefined) state.data = data;
     } finally {

@@ -13,6 +13,8 @@ export interface RequestState {
   input?: { query: unknown; body: unknown };
   /** The record before an update or delete. */
   before?: object;
+  /** The same record after it; without fields when it was deleted. */
+  after?: object;
   /** Fields changed by an update or delete. */
   changes?: Change[];
   /** Its entry in the operation log, once started. */

@@ -2,6 +2,7 @@
 import type Joi from 'joi';
 import type { Context } from 'koa';
 import type { LimitName } from '../../../config/limits.js';
+import type { Transaction } from '../../lib/database/transaction.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import type { Text } from '../../lib/values/language.js';
 import type { Identity } from '../../models/access/identity.js';
@@ -130,7 +131,9 @@ export interface RouteDefinition<
   /** Allowed for blocked addresses. */
   anyAddress?: boolean;
   /** The record of a PUT or DELETE; the operation log stores what changed in it. */
-  subject?: (call: Call<A, P, Q, B, U>) => Promise<object>;
+  subject?: (call: Call<A, P, Q, B, U>, t?: Transaction) => Promise<object>;
+  /** `subject` locks it in the transaction of the write: what others change meanwhile is not logged as changed by this call. */
+  locksSubject?: true;
   /** Media type the handler sends itself; JSON otherwise. */
   reply?: 'event-stream' | 'file';
   /** An example body for the documentation page. */

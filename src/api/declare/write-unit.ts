@@ -9,6 +9,7 @@ import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';
 import { claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
 import { idempotencyKeyOf } from './idempotency.js';
 import { isLogged, operationEntry } from './operation-log.js';
+import type { RequestState } from './request-state.js';
 import { permissionOf, type Access, type Call, type Route } from './route.js';
 
 const noPartition = 1526;
@@ -26,7 +27,7 @@ export async function handleAsUnit(route: Route, call: AnyCall, ctx: Context): P
   const repeatable = repeatableOf(route, call, ctx);
   const again = repeatable && (await answerEarlier(route, call, repeatable));
   if (again) return again.answer;
-  const unit = unitOf(ctx, repeatable);
+  const unit = unitOf(route, call, ctx, repeatable);
   setUnit(unit);
   try {
     return await route.handle(call, ctx);
@@ -79,18 +80,24 @@ interface WriteUnit extends Unit {
   hasClaimed(): boolean;
 }
 
-function unitOf(ctx: Context, repeatable: Repeatable | undefined): WriteUnit {
+function unitOf(route: Route, call: AnyCall, ctx: Context, repeatable: Repeatable | undefined): WriteUnit {
+  const state = ctx.state as RequestState;
   let isClaimed = false;
   let claims = false;
   // The entry is stored by the first transaction of the request: of later ones it says nothing.
   let isFirst = true;
   let isMended = false;
+  const isRemoval = route.method === 'DELETE';
   const wasCommitted = (logKey: string) => {
     const mayTell = isFirst;
     return async () => mayTell && isStored(logKey);
   };
   return {
+    async begin(t: Transaction) {
+      if (isFirst && route.locksSubject) state.before = await route.subject?.(call, t);
+    },
     async end(t: Transaction, result: unknown) {
+      if (isFirst && route.locksSubject) state.after = isRemoval ? {} : await route.subject?.(call, t);
       const id = idOf(result);
       claims = repeatable !== undefined && !isClaimed && id !== undefined;
       if (claims) await claimKey(repeatable as Repeatable, id as number, t);

@@ -92,6 +92,7 @@ export class Database {
       let result: T;
       let wasCommitted: (() => Promise<boolean>) | undefined;
       try {
+        await unit?.begin(t);
         result = await closure(t);
         wasCommitted = await unit?.end(t, result);
         assertTimeLeft(0);

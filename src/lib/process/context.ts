@@ -23,6 +23,8 @@ export interface Context {
 
 /** Statements that commit in the same transaction as a write. */
 export interface Unit {
+  /** Called at the beginning of each transaction. */
+  begin(t: Transaction): Promise<void>;
   /**
    * Called before each commit.
    *

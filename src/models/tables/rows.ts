@@ -1,7 +1,8 @@
 // INSERT and UPDATE of the paid path as plain statements, without what Sequelize's instances cost; the compiler checks columns and
 // values against the classes.
 import type { Attributes, CreationAttributes, Model, Transaction } from 'sequelize';
-import { change, insert, type SqlValue } from '../../lib/database/db.js';
+import { change, insert, select, type SqlValue } from '../../lib/database/db.js';
+import type { Where } from '../../lib/input/list-query.js';
 import { declarationOf, type TableClass } from './table.js';
 
 /** INSERT of one row. @returns its generated id, 0 when there is none */
@@ -27,6 +28,11 @@ export function insertSql<M extends Model>(
     sql: `INSERT INTO ${name} (${names.join(', ')}) VALUES ${given.map(() => places).join(', ')}`,
     values: given.flatMap((row) => names.map((column) => columns.get(column)?.write(row[column]) ?? null)),
   };
+}
+
+/** Locks the rows that match until the end of the transaction. @param base the table with its alias, such as `orders o` */
+export async function lockRows(base: string, where: Where, t: Transaction): Promise<void> {
+  await select(`SELECT 1 FROM ${base} ${where.sql} FOR UPDATE`, where.values, t);
 }
 
 /** UPDATE of the rows whose columns have those values. @returns how many changed */

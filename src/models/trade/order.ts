@@ -13,7 +13,7 @@ import { money } from '../../lib/input/schema.js';
 import { addFilters, filtersOf } from '../tables/filters.js';
 import { listPage } from '../tables/page.js';
 import { columnsOf, selection, sumWhere, type RowOf } from '../tables/selection.js';
-import { updateRows } from '../tables/rows.js';
+import { lockRows, updateRows } from '../tables/rows.js';
 import { selectOrders, type OrderRecord } from './order-record.js';
 import type { Fields } from '../tables/table.js';
 import { Order, type OrderStatus } from './tables.js';
@@ -75,13 +75,14 @@ export function ordersWhere(criteria: OrderCriteria): Where {
 }
 
 /**
- * The order of that number or numeric id.
+ * The order of that number or numeric id, locked in a transaction.
  *
  * @throws order_not_found
  */
-export async function findOrder(reference: string): Promise<OrderRecord> {
+export async function findOrder(reference: string, t?: Transaction): Promise<OrderRecord> {
   const where = byReference(reference);
-  const [order] = await selectOrders(where.sql, where.values);
+  if (t) await lockRows('orders o', where, t);
+  const [order] = await selectOrders(where.sql, where.values, { t });
   return order ?? fail('order_not_found');
 }
 

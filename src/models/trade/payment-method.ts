@@ -19,7 +19,7 @@ import {
 import { PaymentMethod } from './tables.js';
 import type { Fields, Listed } from '../tables/table.js';
 import { columnsOf, computed, type RowOf, selection } from '../tables/selection.js';
-import { updateRows } from '../tables/rows.js';
+import { lockRows, updateRows } from '../tables/rows.js';
 
 export type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
   name?: string;
@@ -83,9 +83,10 @@ export async function listMethods(query: MethodFilter): Promise<Page<MethodRecor
   return { ...page, list: page.list.map(toRecord) };
 }
 
-/** @throws payment_method_not_found */
-export async function getMethod(id: number): Promise<MethodRecord> {
-  const row = await methods.first('WHERE m.id = :id', { id });
+/** A method, locked in a transaction. @throws payment_method_not_found */
+export async function getMethod(id: number, t?: Transaction): Promise<MethodRecord> {
+  if (t) await lockRows('payment_methods m', new Where().equals('m.id', id), t);
+  const row = await methods.first('WHERE m.id = :id', { id }, { t });
   return toRecord(row ?? fail('payment_method_not_found'));
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
 import { withPartition } from '../tables/partitions.js';
-import { insertRow } from '../tables/rows.js';
+import { insertRow, lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
 import { beingPaid } from './payment-callback.js';
@@ -58,17 +58,18 @@ export const listPayments = (query: PaymentFilter): Promise<Page<ListedPayment>>
   listed.page(query, paymentsWhere(query));
 
 /**
- * The payment of that number or numeric id.
+ * The payment of that number or numeric id, locked in a transaction.
  *
  * @throws payment_record_not_found
  */
-export async function findPayment(reference: string): Promise<PaymentRecord> {
+export async function findPayment(reference: string, t?: Transaction): Promise<PaymentRecord> {
   const period = paymentPeriod(reference);
   const where = new Where();
   if (period !== undefined) where.and('p.payment_no = ? AND p.period = ?', reference, period);
   else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('p.id = ?', Number(reference));
   else fail('payment_record_not_found');
-  return (await records.first(where.sql, where.values)) ?? fail('payment_record_not_found');
+  if (t) await lockRows('payments p', where, t);
+  return (await records.first(where.sql, where.values, { t })) ?? fail('payment_record_not_found');
 }
 
 /** The total amount of the payments that match. */

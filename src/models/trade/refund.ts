@@ -1,11 +1,13 @@
 // refunds: lists and records. refund-request.ts creates refunds, refund-decision.ts decides, refund-run.ts sends them.
 import Joi from 'joi';
+import type { Transaction } from 'sequelize';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
 import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
+import { lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { inTime } from './payment-criteria.js';
 import { Payment, PaymentMethod, User } from './tables.js';
@@ -46,14 +48,15 @@ export const listRefunds = (query: RefundFilter): Promise<Page<RefundRecord>> =>
 export const sumRefunds = (criteria: RefundCriteria): Promise<Money | undefined> =>
   sumWhere(columnsOf(Refund, 'r').amount, 'refunds r', refundsWhere(criteria));
 
-/** The refund of that number or numeric id. @throws refund_not_found */
-export async function findRefund(reference: string): Promise<RefundRecord> {
+/** The refund of that number or numeric id, locked in a transaction. @throws refund_not_found */
+export async function findRefund(reference: string, t?: Transaction): Promise<RefundRecord> {
   const period = refundPeriod(reference);
   const where = new Where();
   if (period !== undefined) where.and('r.refund_no = ? AND r.period = ?', reference, period);
   else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('r.id = ?', Number(reference));
   else fail('refund_not_found');
-  return (await records.first(where.sql, where.values)) ?? fail('refund_not_found');
+  if (t) await lockRows('refunds r', where, t);
+  return (await records.first(where.sql, where.values, { t })) ?? fail('refund_not_found');
 }
 
 /** The key of a refund in statements. @throws refund_not_found for any other text */

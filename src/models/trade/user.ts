@@ -59,9 +59,9 @@ const users = selection(columnsOf(User, 'u'), 'users u');
 export const listUsers = (query: UserFilter): Promise<Page<UserRecord>> =>
   users.page(query, usersWhere(query));
 
-/** @throws user_not_found */
-export async function getUser(id: number): Promise<UserRecord> {
-  const user = await User.findOne({ where: { id, deleted_at: null } });
+/** A user, locked in a transaction. @throws user_not_found */
+export async function getUser(id: number, t?: Transaction): Promise<UserRecord> {
+  const user = await User.findOne({ where: { id, deleted_at: null }, transaction: t, lock: t?.LOCK.UPDATE });
   return listed(user ?? fail('user_not_found'));
 }
 

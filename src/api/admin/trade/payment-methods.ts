@@ -164,7 +164,8 @@ export const routes = [
       'payment_method_not_found',
     ],
     response: method,
-    subject: ({ params }) => getMethod(params.id),
+    subject: ({ params }, t) => getMethod(params.id, t),
+    locksSubject: true,
     async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
       await updateMethod(id, { ...body, config: withSecret(config, shared_secret) });
       return getMethod(id);
@@ -179,7 +180,8 @@ export const routes = [
     params: idParam,
     fails: ['payment_method_in_use', 'payment_method_not_found'],
     response: null,
-    subject: ({ params }) => getMethod(params.id),
+    subject: ({ params }, t) => getMethod(params.id, t),
+    locksSubject: true,
     handle: ({ params }) => deleteMethod(params.id),
   }),
   route({

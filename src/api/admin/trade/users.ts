@@ -93,7 +93,8 @@ export const routes = [
     body: Joi.object<Partial<Omit<UserFields, 'password'>>, true>(fields),
     fails: ['user_name_exists', 'user_not_found'],
     response: user,
-    subject: ({ params }) => getUser(params.id),
+    subject: ({ params }, t) => getUser(params.id, t),
+    locksSubject: true,
     async handle({ params, body }) {
       await updateUser(params.id, body);
       return getUser(params.id);
@@ -109,7 +110,8 @@ export const routes = [
     params: idParam,
     fails: ['user_has_balance', 'user_not_found'],
     response: null,
-    subject: ({ params }) => getUser(params.id),
+    subject: ({ params }, t) => getUser(params.id, t),
+    locksSubject: true,
     handle: ({ params }) => deleteUser(params.id),
   }),
   route({
