@@ -210,6 +210,22 @@ test.serial('wechat: a refund of ours is asked about as soon as its notice comes
   t.false((await shown(payment)).needs_attention);
 });
 
+test.serial('wechat: a refund whose notice comes while it is asked about is asked about again', async (t) => {
+  const payment = await companies.paid('wechat');
+  companies.wechat.refunds.outcome = 'PROCESSING';
+  const refundNo = await requested(payment);
+  for (const asked of ['refund', 'queryRefund'] as const) {
+    companies.wechat.results.after = async (operation, number) => {
+      if (operation === asked && number === refundNo) t.is(await tell(payment, refundNo), 204);
+    };
+    t.is((await run(refundNo)).status, 'processing');
+    companies.wechat.results.reset();
+    if (asked === 'queryRefund') companies.wechat.refunds.settle(refundNo, 'SUCCESS');
+    t.deepEqual(await runRefund(refundNo, AbortSignal.timeout(5000)), {}, 'it is due');
+  }
+  t.is((await refundRow(refundNo)).status, 'succeeded');
+});
+
 test.serial('wechat: money that went back after its refund had been given up is flagged', async (t) => {
   const payment = await companies.paid('wechat');
   companies.wechat.refunds.outcome = 'CLOSED';

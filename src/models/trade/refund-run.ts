@@ -133,15 +133,19 @@ interface Interim {
   isRefused?: boolean;
 }
 
-/** Stores what was learned and when the channel is asked next. @param unknown why nothing was learned */
+/**
+ * Stores what was learned and when the channel is asked next. What was made due while it was asked stays due.
+ *
+ * @param unknown why nothing was learned
+ */
 async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text): Promise<void> {
-  const { refund_no, period } = refund;
+  const { refund_no, period, due_at: lease } = refund;
   const { code = null, channelNo = null, at, isKnown = false, isStuck = false, isRefused } = interim;
   const { due, isSlow } = nextAsk(refund, isStuck);
   const notifications = await announcing(['refunds'], () =>
     transact(async (t) => {
       await change(
-        `UPDATE refunds r SET r.due_at = :due, r.code = COALESCE(:code, r.code),
+        `UPDATE refunds r SET r.due_at = IF(r.due_at = :lease, :due, r.due_at), r.code = COALESCE(:code, r.code),
            r.channel_refund_no = COALESCE(:channelNo, r.channel_refund_no),
            r.accepted_at = IF(:isKnown, COALESCE(r.accepted_at, :at), r.accepted_at),
            r.is_refused = COALESCE(:isRefused, r.is_refused),
@@ -151,6 +155,7 @@ async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text)
         {
           refund_no,
           period,
+          lease,
           due,
           code,
           channelNo,

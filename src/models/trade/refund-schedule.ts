@@ -35,13 +35,13 @@ const slowMs = 8 * day;
 
 const claimed = {
   ...columnsOf(Refund, 'r', 'refund_no', 'period', 'payment_no', 'payment_method_id', 'amount', 'reason'),
-  ...columnsOf(Refund, 'r', 'sent_at', 'tries', 'is_refused'),
+  ...columnsOf(Refund, 'r', 'sent_at', 'tries', 'is_refused', 'due_at'),
   type: columnsOf(PaymentMethod, 'm', 'type').type,
 };
 
 const refunds = selection(claimed, 'refunds r', 'JOIN payment_methods m ON m.id = r.payment_method_id');
 
-/** A refund that this run has claimed for the time of a lease. */
+/** A refund that this run has claimed for the time of a lease, until `due_at`. */
 export interface ClaimedRefund extends RowOf<typeof claimed> {
   /** It was not sent before. */
   isFirst: boolean;
