@@ -173,6 +173,22 @@ test.serial('a refund that fails at its company later releases the amount', asyn
   t.like(await booksOf({ payment_no }), released);
 });
 
+test.serial('a query of a refund that is just being sent is answered as soon as it is', async (t) => {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  const { payment_no } = await companies.paid('wechat');
+  companies.wechat.results.before = () => gate;
+  const body = { payment_no, destination: 'channel', reason: 'sold out' };
+  const { refund_no } = (await service.admin.post('/refunds', body)).data;
+  await until(() => asked(refund_no).length > 0);
+  const begun = performance.now();
+  const answer = query(refund_no);
+  await until(async () => ((await refundRow(refund_no)).due_at?.getTime() ?? Infinity) <= Date.now());
+  open();
+  t.is((await answer).status, 200);
+  t.true(performance.now() - begun < 6000);
+});
+
 test.serial('a success that comes after days is booked', async (t) => {
   const { refund_no, payment_no } = await refunded('holding');
   await change('UPDATE refunds SET sent_at = NOW(3) - INTERVAL 5 DAY, tries = 40 WHERE refund_no = ?', [

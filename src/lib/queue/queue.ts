@@ -56,10 +56,13 @@ export async function add(
   }
 }
 
+/** A job that was queued before replies to the process that queued it, if to any: its end shows in the queue. */
+const lookEveryMs = 500;
+
 /**
  * Adds a job and waits for its result.
  *
- * @returns what the job returned, or undefined when it has not finished after that many milliseconds
+ * @returns what the job returned, or undefined when it has not finished after that many milliseconds or has not replied
  * @throws QueueUnavailable as `add` does
  */
 export async function addAndWait(work: Work, ms: number): Promise<unknown> {
@@ -70,14 +73,26 @@ export async function addAndWait(work: Work, ms: number): Promise<unknown> {
     ([result]) => result as unknown,
     () => undefined,
   );
+  let looking: NodeJS.Timeout | undefined;
   try {
     await add(work, repliesChannel);
+    looking = setInterval(() => void hasEnded(work).then((ended) => ended && gone.abort()), lookEveryMs);
     return await reply;
   } finally {
     clearTimeout(timer);
+    clearInterval(looking);
     gone.abort();
   }
 }
+
+// Finished jobs are not kept.
+const hasEnded = async ({ queue, id }: Work): Promise<boolean> => {
+  try {
+    return (await queueFor(queue).getJob(id)) === undefined;
+  } catch {
+    return false;
+  }
+};
 
 /** Sends the result of a job to the process that waits for it. Called by the worker. @throws when Redis is unavailable */
 export async function reply(channel: string, id: string, result: unknown): Promise<void> {
