@@ -120,7 +120,7 @@ function assertConnected(ctx: Context): void {
 function changesBetween(before: object, after: object): Change[] {
   const [old, fresh] = [asAnswered(before), asAnswered(after)];
   return Object.keys(old)
-    .filter((field) => !/^(id|created_at|updated_at|cancelled_at|in_use)$/.test(field))
+    .filter((field) => !/^(id|created_at|updated_at|cancelled_at|in_use|last_login_at)$/.test(field))
     .map((field) => ({ field, old: old[field] ?? null, new: fresh[field] ?? null }))
     .filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));
 }

@@ -4,7 +4,7 @@ import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
 import type { Answer, Client } from '../support/client.js';
-import { makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
+import { makeAdmin, makeMethod, makeOrder, makePayment, makeRole, makeUser } from '../support/factories.js';
 import { lockWaits, otherConnection } from '../support/other-connection.js';
 import { paidPayment } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
@@ -35,15 +35,16 @@ async function changesOf(traceId: string): Promise<Change[]> {
 /** Sends a change that waits until somebody else has changed the same row. */
 async function overtaken(
   table: string,
-  by: { sql: string; id: number },
+  by: { sql: string; id: number; lock?: string },
   send: (headers: Record<string, string>) => Promise<Answer>,
 ): Promise<{ answer: Answer; changes: Change[] }> {
   const other = await otherConnection();
   await other.query('START TRANSACTION');
+  if (by.lock) await other.query(by.lock);
   await other.query(`UPDATE ${table} SET ${by.sql} WHERE id = ?`, [by.id]);
   const traceId = newUlid();
   const sent = send(traced(traceId));
-  await until(async () => (await lockWaits(table)) > 0);
+  await until(async () => (await lockWaits(by.lock ? 'roles' : table)) > 0);
   await other.query('COMMIT');
   await other.end();
   return { answer: await sent, changes: await changesOf(traceId) };
@@ -92,6 +93,22 @@ test('a remark on a payment is not logged as its refund, nor clearing a refund a
     ),
   );
   t.deepEqual(cleared.changes, [{ field: 'needs_attention', old: true, new: false }]);
+});
+
+test('a new name of a role or administrator is not logged as that of who changes something else', async (t) => {
+  const { admin } = service;
+  const role = await makeRole(admin, [], { description: 'old' });
+  const described = await overtaken('roles', { sql: `name = 'theirs'`, id: role.id }, (headers) =>
+    admin.put(`/roles/${role.id}`, { description: 'new' }, headers),
+  );
+  t.deepEqual(described.changes, [{ field: 'description', old: 'old', new: 'new' }]);
+  const { id } = await makeAdmin(admin);
+  // As every change of an administrator.
+  const lock = `SELECT id FROM roles WHERE slug = 'super-admin' FOR UPDATE`;
+  const called = await overtaken('admins', { sql: `nickname = 'theirs'`, id, lock }, (headers) =>
+    admin.put(`/admins/${id}`, { phone: '13800000001' }, headers),
+  );
+  t.deepEqual(called.changes, [{ field: 'phone', old: null, new: '13800000001' }]);
 });
 
 test('edits of one record at the same moment follow from each other in the log', async (t) => {

@@ -1,6 +1,6 @@
 // admins: the people who sign in here.
 import Joi from 'joi';
-import { literal, Op, type WhereOptions } from 'sequelize';
+import { literal, Op, type Transaction, type WhereOptions } from 'sequelize';
 import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
@@ -75,9 +75,10 @@ export async function listAdmins(query: AdminFilter): Promise<Page<AdminRecord>>
   return { ...page, list: page.list.map(toRecord) };
 }
 
-/** @throws admin_not_found */
-export async function getAdmin(id: number): Promise<AdminRecord> {
-  return toRecord((await Admin.findByPk(id, { include: shown })) ?? fail('admin_not_found'));
+/** An administrator; in a transaction nobody else changes one until its end. @throws admin_not_found */
+export async function getAdmin(id: number, transaction?: Transaction): Promise<AdminRecord> {
+  if (transaction) await lockSuperAdmins(transaction);
+  return toRecord((await Admin.findByPk(id, { include: shown, transaction })) ?? fail('admin_not_found'));
 }
 
 /** Enabled administrators for select boxes. */

@@ -55,13 +55,14 @@ export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
   return { ...page, list: page.list.map(toRecord) };
 }
 
-/** @throws role_not_found */
-export async function getRole(id: number): Promise<RoleDetail> {
-  const role = await Role.scope('withUse').findByPk(id, { include: shown });
+/** A role, locked in a transaction. @throws role_not_found */
+export async function getRole(id: number, transaction?: Transaction): Promise<RoleDetail> {
+  if (transaction) await Role.findByPk(id, { attributes: ['id'], transaction, lock: true });
+  const role = await Role.scope('withUse').findByPk(id, { include: shown, transaction });
   if (!role) fail('role_not_found');
   const [permissions, menus] = await Promise.all([
-    role.$get('permissions', { order: ['id'] }),
-    role.$get('menus', { order: ['sort', 'id'] }),
+    role.$get('permissions', { order: ['id'], transaction }),
+    role.$get('menus', { order: ['sort', 'id'], transaction }),
   ]);
   return {
     ...toRecord(role),

@@ -120,7 +120,8 @@ export const routes = [
       'super_admin_protected',
     ],
     response: admin,
-    subject: ({ params }) => getAdmin(params.id),
+    subject: ({ params }, t) => getAdmin(params.id, t),
+    locksSubject: true,
     async handle({ admin: holder, params, body }) {
       await updateAdmin(holder, params.id, body);
       return getAdmin(params.id);
@@ -141,7 +142,8 @@ export const routes = [
       'super_admin_protected',
     ],
     response: null,
-    subject: ({ params }) => getAdmin(params.id),
+    subject: ({ params }, t) => getAdmin(params.id, t),
+    locksSubject: true,
     handle: ({ admin: holder, params }) => deleteAdmin(holder, params.id),
   }),
   route({

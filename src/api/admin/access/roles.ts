@@ -111,7 +111,8 @@ export const routes = [
     body: Joi.object<Partial<RoleFields>, true>(fields),
     fails: [...writing, 'super_admin_protected', 'super_admin_role_protected'],
     response: detail,
-    subject: ({ params }) => getRole(params.id),
+    subject: ({ params }, t) => getRole(params.id, t),
+    locksSubject: true,
     async handle({ admin, params, body }) {
       await updateRole(admin, params.id, body);
       return getRole(params.id);
@@ -132,7 +133,8 @@ export const routes = [
       'super_admin_role_protected',
     ],
     response: null,
-    subject: ({ params }) => getRole(params.id),
+    subject: ({ params }, t) => getRole(params.id, t),
+    locksSubject: true,
     handle: ({ admin, params }) => deleteRole(admin, params.id),
   }),
 ];
