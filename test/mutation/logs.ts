@@ -14,6 +14,14 @@ export const logs: Fault[] = [
     match: 'an update logs the changed fields*',
   },
   {
+    file: 'src/api/declare/write-unit.ts',
+    from: `state.before = await route.subject?.(call, t)`,
+    to: `await route.subject?.(call, t)`,
+    breaks: 'what others changed is logged as changed by who came next',
+    test: 'test/logs/log-changes.test.ts',
+    match: 'an edit of a user*',
+  },
+  {
     file,
     from: `    if (items.length > 1) for (const item of items) await writeEntries([item]);
     else`,

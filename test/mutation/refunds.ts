@@ -153,6 +153,14 @@ export const refunds: Fault[] = [
     match: 'a refund is not sent*',
   },
   {
+    file: run,
+    from: `IF(r.due_at = :lease, :due, r.due_at)`,
+    to: `:due`,
+    breaks: 'a notice that comes while its refund is asked about is forgotten',
+    test: elsewhereTests,
+    match: '*whose notice comes while it is asked about*',
+  },
+  {
     file: 'src/models/trade/channel-asking.ts',
     from: `  if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
   if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
