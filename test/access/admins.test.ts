@@ -255,6 +255,29 @@ test('a password is not reset for somebody who gets more rights while it is hash
   await admin.delete(`/admins/${made.id}`);
 });
 
+test.serial('sessions are not ended for somebody who gets more rights meanwhile', async (t) => {
+  const manager = await signedInWith(admin, [...everyRight, 'online_admin.kick_out']);
+  const made = await makeAdmin(admin);
+  const own = await signedIn(made);
+  const session = await selectRow<{ id: number }>(
+    `SELECT id FROM admin_sessions WHERE admin_id = ${made.id}`,
+  );
+  const ends = [`/admins/${made.id}/tokens`, `/online-admins/${session.id}`];
+  for (const path of ends) {
+    const other = await otherConnection();
+    await other.query('START TRANSACTION');
+    await other.query('SELECT id FROM roles WHERE id = ? FOR UPDATE', [superRole]);
+    await other.query('INSERT INTO admin_roles (admin_id, role_id) VALUES (?, ?)', [made.id, superRole]);
+    const ending = manager.delete(path);
+    await Promise.race([until(async () => (await lockWaits('roles')) > 0), ending]);
+    await other.query('COMMIT');
+    await other.end();
+    t.deepEqual(outcome(await ending), protectedSuper, path);
+    t.is((await own.get('/heartbeat')).status, 200);
+    await admin.put(`/admins/${made.id}`, { role_ids: [] });
+  }
+});
+
 test('deleting a role while it is being granted never leaves a dangling grant', async (t) => {
   for (let round = 0; round < 8; round++) {
     const role = await makeRole(admin);

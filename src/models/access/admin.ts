@@ -148,6 +148,14 @@ export async function deleteAdmin(holder: Holder, id: number): Promise<void> {
   });
 }
 
+/** Ends all sessions of an administrator. @returns how many were open */
+export const endSessionsOf = (holder: Holder, id: number): Promise<number> =>
+  changing(['identity'], async (t) => {
+    await getAdmin(id, t);
+    await assertOutranks(holder, id, t);
+    return endSessions({ admin_id: id }, t);
+  });
+
 /** Sets a new password, which its owner must change, and ends all sessions, the holder's own among them if it is theirs. */
 export async function resetAdminPassword(holder: Holder, id: number, password: string): Promise<void> {
   await assertOutranks(holder, id);

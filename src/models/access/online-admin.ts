@@ -6,7 +6,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { endSessions, revokeSessions } from './admin-session.js';
 import { idleSince, type Identity } from './identity.js';
-import { assertOutranks } from './rights.js';
+import { assertOutranks, lockSuperAdmins } from './rights.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
 import type { Listed } from '../tables/table.js';
 import { changing } from '../tables/versions.js';
@@ -91,6 +91,7 @@ export function countOnline(): Promise<number> {
  */
 export function kickOut(identity: Identity, sessionIds: readonly number[]): Promise<number> {
   return changing(['identity'], async (t) => {
+    await lockSuperAdmins(t);
     const sessions = await AdminSession.findAll({ where: { id: sessionIds }, transaction: t });
     const owners = new Set(sessions.map(({ admin_id }) => admin_id));
     for (const owner of owners) await assertOutranks(identity, owner, t);

@@ -20,14 +20,13 @@ import {
   adminSortable,
   createAdmin,
   deleteAdmin,
+  endSessionsOf,
   getAdmin,
   listAdmins,
   type NewAdmin,
   resetAdminPassword,
   updateAdmin,
 } from '../../../models/access/admin.js';
-import { revokeSessions } from '../../../models/access/admin-session.js';
-import { assertOutranks } from '../../../models/access/rights.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { adminKeys } from '../../declare/records.js';
 import { enabled, integer, keysOf, pageOf, record, resource } from '../../declare/response.js';
@@ -171,10 +170,6 @@ export const routes = [
     params: idParam,
     fails: ['admin_not_found', 'grant_beyond_own', 'super_admin_protected'],
     response: record({ count: integer() }),
-    async handle({ admin: holder, params }) {
-      await getAdmin(params.id);
-      await assertOutranks(holder, params.id);
-      return { count: await revokeSessions({ admin_id: params.id }) };
-    },
+    handle: async ({ admin: holder, params }) => ({ count: await endSessionsOf(holder, params.id) }),
   }),
 ];
