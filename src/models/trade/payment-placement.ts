@@ -34,15 +34,23 @@ export async function payablePayment(paymentNo: string, orderNo: string): Promis
          AND o.deleted_at IS NULL`,
     { ...paymentKey(paymentNo), order_no: orderNo, month: orderPeriod(orderNo) ?? 0 },
   );
-  return both?.payment_status === 'pending' ? toPayable(both) : fail('order_not_payable');
+  return both?.payment_status === 'pending' ? toPayable(both, now()) : fail('order_not_payable');
 }
 
-function toPayable({ amount, status, expire_at, is_being_paid }: RowOf<typeof shown>): Payable {
-  const isExpired = expire_at !== null && expire_at <= now();
+/**
+ * What is to be paid for an order.
+ *
+ * @param at an order whose time is up by then can no longer be paid
+ * @throws order_not_payable, order_being_paid
+ */
+export function toPayable({ amount, status, expire_at, is_being_paid }: OrderToPay, at: Date): Payable {
+  const isExpired = expire_at !== null && expire_at <= at;
   if (status !== 'pending' || isExpired) fail('order_not_payable');
   if (is_being_paid) fail('order_being_paid');
   return { amount, expireAt: expire_at };
 }
+
+type OrderToPay = Omit<RowOf<typeof shown>, 'payment_status'>;
 
 /**
  * Records why a pending payment could not be placed, or that it was. The reason of an attention flag stays.

@@ -21,7 +21,7 @@ import { insertRow, lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
 import { beingPaid } from './payment-callback.js';
-import type { Payable } from './payment-placement.js';
+import { toPayable, type Payable } from './payment-placement.js';
 import { Order, Payment, PaymentMethod, User } from './tables.js';
 
 export type PaymentFilter = PaymentCriteria & ListQuery;
@@ -176,10 +176,7 @@ async function lockPayable(
     { t },
   );
   if (!order) fail('order_unknown', { field: 'order_no' });
-  const isExpired = order.expire_at !== null && order.expire_at <= at;
-  if (order.status !== 'pending' || isExpired) fail('order_not_payable');
-  if (order.is_being_paid) fail('order_being_paid');
-  return { userId: order.user_id, amount: order.amount, expireAt: order.expire_at };
+  return { userId: order.user_id, ...toPayable(order, at) };
 }
 
 const payables = selection(
