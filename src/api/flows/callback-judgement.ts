@@ -111,11 +111,11 @@ export async function acceptCallback(
   verified: VerifiedCallback,
   circumstances: Circumstances,
 ): Promise<Accepted | undefined> {
-  const { paymentNo, says, thirdPartyNo, paidAt, fields } = verified.claim;
+  const { paymentNo, says, thirdPartyNo, paidAt, signed, fields } = verified.claim;
   const numbers = { paymentNo, orderNo: verified.payment.orderNo };
   const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
-    await recordHarmless({ ...attempt, state: 'settled', verdict: noted });
+    await recordHarmless({ ...attempt, state: 'settled', verdict: noted }, signed);
     const { refund } = verified.claim;
     if (refund) await noteRefund(paymentNo, refund);
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
@@ -126,7 +126,7 @@ export async function acceptCallback(
     return { ...numbers, callback: undefined };
   }
   if (isPaidBy(verified)) {
-    await recordHarmless({ ...attempt, state: 'settled', verdict: 'already_paid' });
+    await recordHarmless({ ...attempt, state: 'settled', verdict: 'already_paid' }, signed);
     return { ...numbers, callback: undefined };
   }
   const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });

@@ -115,7 +115,7 @@ function signedText(fields: Form): string {
 function claimOf(fields: Form): CallbackClaim | undefined {
   const { out_trade_no, trade_status = '', trade_no, gmt_payment } = fields;
   if (out_trade_no === undefined || paymentPeriod(out_trade_no) === undefined) return undefined;
-  const claim = { paymentNo: out_trade_no, fields };
+  const claim = { paymentNo: out_trade_no, signed: signedText(fields), fields };
   const isPaid = /^TRADE_(SUCCESS|FINISHED)$/.test(trade_status) && !isRefund(fields);
   if (!isPaid) return { ...claim, says: 'other', amounts: [], ...refundOf(fields) };
   const paid = paidTrade(trade_no, fields.total_amount, gmt_payment);

@@ -44,6 +44,8 @@ export interface CallbackClaim {
   /** Every amount that must equal that of the payment; none when it says other. */
   amounts: Money[];
   refund?: RefundClaim;
+  /** The signed text, where the same can be sent as other fields, or in another order. */
+  signed?: string;
   /** For people, unsealed. */
   fields: Record<string, unknown>;
 }

@@ -120,19 +120,13 @@ export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
 export const recordUnproven = (attempt: Attempt): Promise<void> =>
   recordOnce(attempt, attempt.fields, maxUnproven);
 
-/** Stores a verified attempt that changes nothing, and equal ones of a day as one: who has seen it can repeat it. */
-export const recordHarmless = (attempt: Attempt): Promise<void> =>
-  recordOnce(attempt, signedOf(attempt.fields), maxBody);
-
-// As Alipay signs it: anybody can write the same text as other fields, in another order, with the signature spelt anew.
-const signedOf = (fields: Record<string, unknown>): string =>
-  Object.keys(fields)
-    .filter((name) => name !== 'sign' && name !== 'sign_type')
-    .sort()
-    .map(
-      (name) => `${name}=${typeof fields[name] === 'string' ? fields[name] : JSON.stringify(fields[name])}`,
-    )
-    .join('&');
+/**
+ * Stores a verified attempt that changes nothing, and equal ones of a day as one: who has seen it can repeat it.
+ *
+ * @param said by which it is known again
+ */
+export const recordHarmless = (attempt: Attempt, said: string | undefined): Promise<void> =>
+  recordOnce(attempt, said ?? attempt.fields, maxBody);
 
 /** @param said by which it is known again */
 async function recordOnce(
