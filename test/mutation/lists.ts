@@ -101,8 +101,9 @@ export const lists: Fault[] = [
   },
   {
     file: 'src/models/trade/order-placement.ts',
-    from: `await announcing(['orders'], () =>`,
-    to: `await announcing([], () =>`,
+    from: `  announce(['orders']);
+`,
+    to: ``,
     breaks: 'open pages hear nothing of a new order',
     test: 'test/office/live.test.ts',
     match: 'every socket receives changes in few frames',

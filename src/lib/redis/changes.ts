@@ -19,16 +19,7 @@ export type ListName =
   | 'user_balance_logs'
   | 'users';
 
-/** Tells open pages that these lists have changed. */
+/** Tells open pages, after a write, that these lists have changed. Never fails and delays nothing. */
 export function announce(lists: readonly ListName[]): void {
   publish(changesChannel, lists).catch(() => undefined);
-}
-
-/** Runs a write and notifies open pages, also when it fails: its COMMIT may have succeeded. */
-export async function announcing<T>(lists: readonly ListName[], write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } finally {
-    announce(lists);
-  }
 }

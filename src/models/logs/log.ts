@@ -1,7 +1,7 @@
 // What the three log tables have in common: pages, deletion, retention by month partitions.
 import { config } from '../../../config/index.js';
 import { change } from '../../lib/database/db.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { removeOld } from '../tables/retention.js';
 import type { Selection } from '../tables/selection.js';
@@ -26,8 +26,10 @@ export async function findLog<R extends object>(logs: Selection<R>, id: number):
 }
 
 /** Deletes entries. @returns how many there were */
-export function removeLogs(table: LogTable, ids: readonly number[]): Promise<number> {
-  return announcing([table], () => change(`DELETE FROM ${table} WHERE id IN (?)`, [ids]));
+export async function removeLogs(table: LogTable, ids: readonly number[]): Promise<number> {
+  const removed = await change(`DELETE FROM ${table} WHERE id IN (?)`, [ids]);
+  announce([table]);
+  return removed;
 }
 
 /**
@@ -36,7 +38,9 @@ export function removeLogs(table: LogTable, ids: readonly number[]): Promise<num
  * @returns how many entries were deleted
  */
 export async function cleanLogs(table: LogTable, days: number): Promise<number> {
-  return announcing([table], () => removeOld(table, days));
+  const removed = await removeOld(table, days);
+  announce([table]);
+  return removed;
 }
 
 /** Applies LOG_RETENTION_DAYS to every log. */

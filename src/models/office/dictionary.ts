@@ -4,7 +4,7 @@ import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { blankToNull } from '../../lib/input/blank-to-null.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { isTooDeep, maxDepth, withDescendants } from '../../lib/values/tree.js';
 import { Dictionary } from './tables.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
@@ -107,8 +107,11 @@ export async function deleteDictionary(id: number): Promise<void> {
   });
 }
 
-const changingDictionaries = <T>(write: (t: Transaction) => Promise<T>): Promise<T> =>
-  announcing(['dictionaries'], () => transact(write));
+async function changingDictionaries<T>(write: (t: Transaction) => Promise<T>): Promise<T> {
+  const result = await transact(write);
+  announce(['dictionaries']);
+  return result;
+}
 
 // The whole tree is locked: two moves at once could close a cycle that neither makes alone.
 async function assertParent(parentId: number, t: Transaction, id?: number): Promise<void> {

@@ -6,7 +6,7 @@ import { isDuplicate } from '../../lib/database/errors.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
 import { periodOf } from '../../lib/values/numbers.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { insertRow, updateRows } from '../tables/rows.js';
 import { findRequest, type BalanceLogRecord } from './balance-log.js';
@@ -43,9 +43,8 @@ export async function changeBalance(
 ): Promise<BalanceChanged> {
   const at = now();
   try {
-    const log = await announcing(['user_balance_logs'], () =>
-      transact((t) => applyChange(userId, wanted, operator, at, t)),
-    );
+    const log = await transact((t) => applyChange(userId, wanted, operator, at, t));
+    announce(['user_balance_logs']);
     return changed(log);
   } catch (error) {
     // Concurrent requests for two users under one request_id: the unique key lets one through.

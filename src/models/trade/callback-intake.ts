@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import type { MethodConfig, RawCallback } from '../../lib/channels/channel.js';
 import { change, transact } from '../../lib/database/db.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { mask } from '../../lib/secrets/mask.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod, periodOf } from '../../lib/values/numbers.js';
@@ -110,9 +110,8 @@ function toCalled(row: RowOf<typeof called>): CalledPayment {
  */
 export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
   const row = rowOf(attempt);
-  const id = await announcing(['payments'], () =>
-    withPartition(['payment_callbacks'], row.period, () => insertRow(PaymentCallback, row)),
-  );
+  const id = await withPartition(['payment_callbacks'], row.period, () => insertRow(PaymentCallback, row));
+  announce(['payments']);
   return { id, period: row.period };
 }
 
@@ -143,7 +142,8 @@ async function recordOnce(
   const counted = `${sql} ON DUPLICATE KEY UPDATE times = times + 1, last_at = ?`;
   // A transaction, because equal ones that come together may deadlock.
   const store = () => transact((t) => change(counted, [...values, at], t));
-  await announcing(['payments'], () => withPartition(['payment_callbacks'], row.period, store));
+  await withPartition(['payment_callbacks'], row.period, store);
+  announce(['payments']);
 }
 
 /** A verified attempt that waits to be settled. */

@@ -7,7 +7,7 @@ import { now } from '../../lib/values/clock.js';
 import { currentTraceId } from '../../lib/process/context.js';
 import { change } from '../../lib/database/db.js';
 import { logger } from '../../lib/watch/logger.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { findCalledPayment, recordAttempt, recordVerified, type CalledPayment } from './callback-intake.js';
 import { expireOrder } from './order.js';
@@ -177,14 +177,13 @@ async function conclude(
   // A payment closed at our request stays pending until its order has expired.
   if (state !== 'paid' && !followUp?.closing_at) {
     const at = now();
-    await announcing(['payments'], () =>
-      change(
-        `UPDATE payments p SET p.status = 'failed', p.fail_reason = IF(p.needs_attention, p.fail_reason, :code),
-           p.closed_at = :at, p.updated_at = :at
-         WHERE p.payment_no = :payment_no AND p.period = :period AND p.status = 'pending'`,
-        { payment_no, period, code, at },
-      ),
+    await change(
+      `UPDATE payments p SET p.status = 'failed', p.fail_reason = IF(p.needs_attention, p.fail_reason, :code),
+         p.closed_at = :at, p.updated_at = :at
+       WHERE p.payment_no = :payment_no AND p.period = :period AND p.status = 'pending'`,
+      { payment_no, period, code, at },
     );
+    announce(['payments']);
   }
   await endFollowUp(payment_no);
   await expireOrder(orderNo);

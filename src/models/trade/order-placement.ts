@@ -4,7 +4,7 @@ import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Money } from '../../lib/values/money.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { newOrderNumber, periodOf } from '../../lib/values/numbers.js';
 import { problem } from '../../lib/input/validation.js';
 import type { OrderFields } from './order.js';
@@ -62,7 +62,8 @@ export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
       await change(sql, values, t);
       return id;
     });
-  const id = await announcing(['orders'], () => withPartition(['orders', 'order_details'], period, make));
+  const id = await withPartition(['orders', 'order_details'], period, make);
+  announce(['orders']);
   return {
     id,
     ...head,

@@ -4,7 +4,7 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { reports, transact, type SqlValue } from '../../lib/database/db.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
@@ -181,8 +181,11 @@ const lockable = selection(locked, 'orders o');
 type LockedOrder = RowOf<typeof locked>;
 
 // Cancelling an order cancels its payments, so lists of both change.
-const changingOrders = <T>(write: (t: Transaction) => Promise<T>): Promise<T> =>
-  announcing(['orders', 'payments'], () => transact(write));
+async function changingOrders<T>(write: (t: Transaction) => Promise<T>): Promise<T> {
+  const result = await transact(write);
+  announce(['orders', 'payments']);
+  return result;
+}
 
 const keyOf = ({ id, period }: LockedOrder) => ({ id, period });
 

@@ -5,7 +5,7 @@ import { change, transact } from '../../lib/database/db.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import { problem } from '../../lib/input/validation.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentKey } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
@@ -71,9 +71,9 @@ export async function flagForAttention(
   reason: AttentionReason,
   mismatch?: Mismatch,
 ): Promise<void> {
-  await deliverStored(
-    await announcing(['payments'], () => transact((t) => flagWithin(paymentNo, reason, t, { mismatch }))),
-  );
+  const notifications = await transact((t) => flagWithin(paymentNo, reason, t, { mismatch }));
+  announce(['payments']);
+  await deliverStored(notifications);
 }
 
 /** Reasons to doubt whether a payment is paid; one that is paid is not flagged for them. */
@@ -239,7 +239,8 @@ export async function updatePayment(
     }
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
   };
-  await announcing(['payments'], () => transact(revise));
+  await transact(revise);
+  announce(['payments']);
 }
 
 async function assertEnabled(adminId: number, transaction: Transaction): Promise<void> {

@@ -3,7 +3,7 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { deliverStored } from '../office/notification.js';
 import { cancelPayments } from './payment.js';
 import { flagWithin, isOpen, maxNotified, notifyAttention, renewPaid } from './payment-attention.js';
@@ -34,9 +34,8 @@ interface Settled {
  * concurrently, changes nothing more.
  */
 export async function settle(callback: CallbackKey): Promise<Settlement> {
-  const { verdict, notifications } = await announcing(['orders', 'payments'], () =>
-    transact((t) => apply(callback, t)),
-  );
+  const { verdict, notifications } = await transact((t) => apply(callback, t));
+  announce(['orders', 'payments']);
   await deliverStored(notifications);
   return verdict;
 }

@@ -6,7 +6,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/values/money.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import {
   newPaymentNumber,
   orderKey,
@@ -139,7 +139,9 @@ export async function createPayment(
         payment_method,
       };
     });
-  return announcing(['payments'], () => withPartition(['payments'], period, make));
+  const made = await withPartition(['payments'], period, make);
+  announce(['payments']);
+  return made;
 }
 
 const orderShown = columnsOf(Order, 'o', 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at');

@@ -5,7 +5,7 @@ import { change, transact } from '../../lib/database/db.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import { problem } from '../../lib/input/validation.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { notifyWithin } from '../office/notification.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
@@ -100,5 +100,6 @@ export async function updateRefund(
     if (refund.fail_reason !== fail_reason) fail('refund_attention_changed', { field: 'fail_reason' });
     await updateRows(Refund, { needs_attention: false, updated_at: now() }, key, t);
   };
-  await announcing(['refunds'], () => transact(revise));
+  await transact(revise);
+  announce(['refunds']);
 }

@@ -4,7 +4,7 @@ import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Text } from '../../lib/values/language.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { deliverStored, notifyWithin } from '../office/notification.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import type { Operator } from './balance.js';
@@ -37,24 +37,23 @@ const waiting = selection(decided, 'refunds r');
  * user_unknown
  */
 export async function approveRefund(refundNo: string, by: Operator): Promise<boolean> {
-  const approved = await announcing(refundLists, () =>
-    transact(async (t) => {
-      const refund = await lockWaiting(refundNo, t, by);
-      await assertNoneElsewhere(refund.payment_no, t);
-      const { refund_no, period, destination } = refund;
-      const isDue = destination === 'channel';
-      const at = now();
-      await change(
-        `UPDATE refunds r SET r.status = 'pending', r.approved_by = :by, r.due_at = :due, r.updated_at = :at
-         WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'waiting'`,
-        { refund_no, period, by: by.id, due: isDue ? at : null, at },
-        t,
-      );
-      if (!isDue) await payOut(refund, by, t);
-      const title = { zh: '退款已批准', en: 'A refund was approved' };
-      return { isDue, notifications: await notifyRequester(refund, { title, note: null }, by, t) };
-    }),
-  );
+  const approved = await transact(async (t) => {
+    const refund = await lockWaiting(refundNo, t, by);
+    await assertNoneElsewhere(refund.payment_no, t);
+    const { refund_no, period, destination } = refund;
+    const isDue = destination === 'channel';
+    const at = now();
+    await change(
+      `UPDATE refunds r SET r.status = 'pending', r.approved_by = :by, r.due_at = :due, r.updated_at = :at
+       WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'waiting'`,
+      { refund_no, period, by: by.id, due: isDue ? at : null, at },
+      t,
+    );
+    if (!isDue) await payOut(refund, by, t);
+    const title = { zh: '退款已批准', en: 'A refund was approved' };
+    return { isDue, notifications: await notifyRequester(refund, { title, note: null }, by, t) };
+  });
+  announce(refundLists);
   await deliverStored(approved.notifications);
   return approved.isDue;
 }
@@ -65,15 +64,14 @@ export async function approveRefund(refundNo: string, by: Operator): Promise<boo
  * @throws refund_not_found, refund_not_waiting
  */
 export async function rejectRefund(refundNo: string, reason: string | null, by: Operator): Promise<void> {
-  const notifications = await announcing(refundLists, () =>
-    transact(async (t) => {
-      const refund = await lockWaiting(refundNo, t);
-      const ending = { from: 'waiting', to: 'rejected', reason, code: null, by: by.id } as const;
-      await release(refund, ending, t);
-      const title = { zh: '退款已驳回', en: 'A refund was rejected' };
-      return notifyRequester(refund, { title, note: reason }, by, t);
-    }),
-  );
+  const notifications = await transact(async (t) => {
+    const refund = await lockWaiting(refundNo, t);
+    const ending = { from: 'waiting', to: 'rejected', reason, code: null, by: by.id } as const;
+    await release(refund, ending, t);
+    const title = { zh: '退款已驳回', en: 'A refund was rejected' };
+    return notifyRequester(refund, { title, note: reason }, by, t);
+  });
+  announce(refundLists);
   await deliverStored(notifications);
 }
 

@@ -5,7 +5,7 @@ import type { RefundClaim } from '../../lib/channels/channel.js';
 import { channelOf } from '../../lib/channels/index.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { now } from '../../lib/values/clock.js';
 import type { Text } from '../../lib/values/language.js';
 import type { Money } from '../../lib/values/money.js';
@@ -44,7 +44,9 @@ export async function noteRefund(paymentNo: string, claim: RefundClaim): Promise
       (claim.refundNo !== undefined && !isOurs) || (await isMoreThanOurs(paymentNo, true, t));
     return isElsewhere ? flagWithin(paymentNo, 'refunded_elsewhere', t) : [];
   };
-  await deliverStored(await announcing(['payments', 'refunds'], () => transact(note)));
+  const notifications = await transact(note);
+  announce(['payments', 'refunds']);
+  await deliverStored(notifications);
 }
 
 /**
@@ -56,7 +58,9 @@ export async function noteUnexplained(paymentNo: string): Promise<void> {
     await lockPayment(paymentNo, t);
     return (await isMoreThanOurs(paymentNo, false, t)) ? flagWithin(paymentNo, 'refunded_elsewhere', t) : [];
   };
-  await deliverStored(await announcing(['payments'], () => transact(note)));
+  const notifications = await transact(note);
+  announce(['payments']);
+  await deliverStored(notifications);
 }
 
 /** Makes the refund that is named due, if it was made here. @returns whether it was; a failed one has refunded nothing */

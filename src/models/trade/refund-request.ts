@@ -6,7 +6,7 @@ import { channelOf, hasOpenResults, isEnabled } from '../../lib/channels/index.j
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { Money } from '../../lib/values/money.js';
 import { newRefundNumber, paymentPeriod, periodOf, startOfPeriod } from '../../lib/values/numbers.js';
 import { deliverStored, notifyWithin } from '../office/notification.js';
@@ -90,7 +90,8 @@ export async function requestRefund(
       if (!isWaiting && destination === 'balance') await payOut(refund, by, t);
       return { id, isDue, notifications: isWaiting ? await notifyApprovers(refund, t) : [] };
     });
-  const made = await announcing(refundLists, () => withPartition(['refunds'], key.period, make));
+  const made = await withPartition(['refunds'], key.period, make);
+  announce(refundLists);
   await deliverStored(made.notifications);
   return { id: made.id, refund_no, isDue: made.isDue };
 }

@@ -13,7 +13,7 @@ import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { deliverStored } from '../office/notification.js';
@@ -105,11 +105,12 @@ async function book(refund: ClaimedRefund, { answer, isFinal }: Learned): Promis
   const final = { at, code: code.slice(0, 50), channelNo };
   const isOther = amount !== undefined && !amount.equals(refund.amount);
   if (state === 'succeeded' && !isOther) {
-    await announcing(['refunds', 'payments'], () => transact((t) => bookSuccess(refund, final, t)));
+    await transact((t) => bookSuccess(refund, final, t));
+    announce(['refunds', 'payments']);
   } else if (state === 'failed' && isFinal) {
-    await deliverStored(
-      await announcing(['refunds', 'payments'], () => transact((t) => end(refund, final, t))),
-    );
+    const notifications = await transact((t) => end(refund, final, t));
+    announce(['refunds', 'payments']);
+    await deliverStored(notifications);
   } else {
     const isKnown = state === 'succeeded' || state === 'processing' || state === 'stuck';
     const isStuck = state === 'succeeded' || state === 'stuck';
@@ -142,35 +143,34 @@ async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text)
   const { refund_no, period, due_at: lease } = refund;
   const { code = null, channelNo = null, at, isKnown = false, isStuck = false, isRefused } = interim;
   const { due, isSlow } = nextAsk(refund, isStuck);
-  const notifications = await announcing(['refunds'], () =>
-    transact(async (t) => {
-      await change(
-        `UPDATE refunds r SET r.due_at = IF(r.due_at = :lease, :due, r.due_at), r.code = COALESCE(:code, r.code),
-           r.channel_refund_no = COALESCE(:channelNo, r.channel_refund_no),
-           r.accepted_at = IF(:isKnown, COALESCE(r.accepted_at, :at), r.accepted_at),
-           r.is_refused = COALESCE(:isRefused, r.is_refused),
-           r.fail_reason = IF(r.fail_reason IN ('refund_stuck', 'refund_slow'), r.fail_reason, :unknown),
-           r.updated_at = :now
-         WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'processing'`,
-        {
-          refund_no,
-          period,
-          lease,
-          due,
-          code,
-          channelNo,
-          isKnown,
-          at: at ?? now(),
-          now: now(),
-          isRefused: isRefused ?? null,
-          unknown: unknown ? shortened(unknown) : null,
-        },
-        t,
-      );
-      if (isStuck) return flagRefund(refund, 'refund_stuck', t);
-      return isSlow ? flagRefund(refund, 'refund_slow', t) : [];
-    }),
-  );
+  const notifications = await transact(async (t) => {
+    await change(
+      `UPDATE refunds r SET r.due_at = IF(r.due_at = :lease, :due, r.due_at), r.code = COALESCE(:code, r.code),
+         r.channel_refund_no = COALESCE(:channelNo, r.channel_refund_no),
+         r.accepted_at = IF(:isKnown, COALESCE(r.accepted_at, :at), r.accepted_at),
+         r.is_refused = COALESCE(:isRefused, r.is_refused),
+         r.fail_reason = IF(r.fail_reason IN ('refund_stuck', 'refund_slow'), r.fail_reason, :unknown),
+         r.updated_at = :now
+       WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'processing'`,
+      {
+        refund_no,
+        period,
+        lease,
+        due,
+        code,
+        channelNo,
+        isKnown,
+        at: at ?? now(),
+        now: now(),
+        isRefused: isRefused ?? null,
+        unknown: unknown ? shortened(unknown) : null,
+      },
+      t,
+    );
+    if (isStuck) return flagRefund(refund, 'refund_stuck', t);
+    return isSlow ? flagRefund(refund, 'refund_slow', t) : [];
+  });
+  announce(['refunds']);
   await deliverStored(notifications);
 }
 

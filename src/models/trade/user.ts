@@ -7,7 +7,7 @@ import { change, refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { status } from '../../lib/input/schema.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { User } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
@@ -119,8 +119,12 @@ export async function deleteUser(id: number): Promise<void> {
   });
 }
 
-const changingUsers = <T>(write: (t: Transaction) => Promise<T>): Promise<T> =>
-  announcing(['users'], () => transact(write));
+async function changingUsers<T>(write: (t: Transaction) => Promise<T>): Promise<T> {
+  const result = await transact(write);
+  announce(['users']);
+  return result;
+}
+
 const balances = selection(columnsOf(User, 'u', 'balance'), 'users u');
 
 const duplicates = { uq_users_username: { slug: 'user_name_exists', field: 'username' } } as const;
