@@ -254,8 +254,9 @@ test('every planted fault fits its source and its tests', (t) => {
   for (const { file, from, to, breaks, test: testFile, match } of faults) {
     t.is(read(file).split(from).length, 2, `${file}: ${breaks}`);
     t.not(from, to, breaks);
-    // Tests of every channel are declared in one place.
-    const tests = read(testFile) + read('test/support/channel-contract.ts');
+    // Tests of every channel are declared in two places.
+    const contracts = ['channel', 'results'].map((name) => read(`test/support/${name}-contract.ts`));
+    const tests = [read(testFile), ...contracts].join('');
     for (const part of match?.split('*') ?? []) t.true(tests.includes(part), `${testFile}: ${match}`);
   }
 });

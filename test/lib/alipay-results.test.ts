@@ -1,40 +1,76 @@
-// What Alipay says of trades: believed when the raw text is signed and about ours, else nothing was learned.
+// What Alipay says of trades and refunds: believed when the raw text is signed and about ours, else nothing was learned.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
-import type { ChannelPayment, TradeAnswer } from '../../src/lib/channels/channel.js';
 import { Money } from '../../src/lib/values/money.js';
-import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
+import { newRefundNumber } from '../../src/lib/values/numbers.js';
+import { refusal } from '../support/alipay-ledger.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import { failsWith } from '../support/channel-failure.js';
-import type { ResultMood } from '../support/result-dials.js';
+import { resultsContract, said, strangeNumber, type PlacedPayment } from '../support/results-contract.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
+
+const amount = Money.from('2.30');
+const done = { state: 'succeeded', code: 'fund_change=Y', amount } as const;
+const found = { state: 'succeeded', code: 'REFUND_SUCCESS', amount } as const;
+const received = { state: 'processing', code: 'fund_change=N' } as const;
+const absent = { state: 'absent', code: 'no refund_status' } as const;
+
+const payUrl = ({ gateway }: PlacedPayment): string => String(gateway.pay_url);
 
 let platform: AlipayPlatform;
 
-test.before(async () => {
-  platform = await AlipayPlatform.start();
+const { place, open, order, query, close, send, queryRefund } = resultsContract({
+  channel: alipay,
+  start: async () => (platform = await AlipayPlatform.start()),
+  config: () => platform.resultConfig,
+  open: (payment) => platform.open(payUrl(payment)),
+  failures: [
+    ['failing', /^HTTP 502$/],
+    ['busy', /^isv.app-call-limited: 应用调用次数超限$/],
+    ['unsure', /^isp.unknow-error: 系统繁忙$/],
+    ['refusing', /^isv.insufficient-isv-permissions: ISV权限不足$/],
+    ['unsigned', /no valid signature$/],
+    ['forging', /no valid signature$/],
+    ['garbled', /cannot be read$/],
+    ['newWord', /cannot be read$/],
+    ['silent', /did not answer in time$/],
+    ['cut', /cannot be reached/],
+    ['resetting', /cannot be reached \(ECONNRESET\)/],
+    ['otherPayment', /渠道应答与这笔支付不符 \/ .* about another payment or merchant$/],
+  ],
+  silences: ['failing', 'unsigned', 'forging', 'garbled', 'silent', 'cut', 'resetting'],
+  lost: ['unsure', 'unsigned', 'forging', 'garbled', 'silent', 'cut', 'resetting', 'otherPayment'],
+  forged: ['unsigned', 'forging'],
+  unsigned: {
+    payment: /no valid signature \(ACQ.TRADE_NOT_EXIST: 交易不存在\)$/,
+    sent: /no valid signature \(ACQ.TRADE_NOT_EXIST: 交易不存在\)$/,
+    asked: /no valid signature$/,
+  },
+  codes: {
+    ...{ paid: 'TRADE_SUCCESS', refunded: 'REFUND_SUCCESS', tooMuch: 'ACQ.REASON_TRADE_REFUND_FEE_ERR' },
+    repeatedOtherwise: 'ACQ.DISCORDANT_REPEAT_REQUEST',
+  },
+  accepted: done,
+  repeated: received,
+  sum: (yuan) => yuan,
+  fund: (yuan) => (platform.refunds.funds = Money.from(yuan)),
+  noFunds: /^ACQ.SELLER_BALANCE_NOT_ENOUGH: 卖家余额不足$/,
+  finals: [
+    ...['REASON_TRADE_REFUND_FEE_ERR', 'REFUND_AMT_NOT_EQUAL_TOTAL', 'TRADE_HAS_FINISHED', 'TRADE_HAS_CLOSE'],
+    ...['TRADE_STATUS_ERROR', 'TRADE_NOT_ALLOW_REFUND', 'NOT_ALLOW_PARTIAL_REFUND', 'BUYER_NOT_EXIST'],
+    ...['BUYER_ENABLE_STATUS_FORBID', 'INVALID_PARAMETER', 'DISCORDANT_REPEAT_REQUEST'],
+  ].map((code) => [`ACQ.${code}`, refusal(code, '不')]),
+  undecided: [
+    ['ACQ.SYSTEM_ERROR', refusal('SYSTEM_ERROR', '不')],
+    ['ACQ.SELLER_BALANCE_NOT_ENOUGH', refusal('SELLER_BALANCE_NOT_ENOUGH', '不')],
+    ['ACQ.NEW_WORD', refusal('NEW_WORD', '不')],
+    // What the final ones say under another code decides nothing either.
+    ['ACQ.TRADE_HAS_CLOSE', { ...refusal('TRADE_HAS_CLOSE', '不'), code: '20000' }],
+    ['ACQ.TRADE_HAS_CLOSE', { ...refusal('TRADE_HAS_CLOSE', '不'), code: '40006' }],
+  ],
 });
-
-test.afterEach.always(() => platform.results.reset());
-
-test.after.always(() => platform.stop());
-
-const signal = () => AbortSignal.timeout(1500);
-
-/** A payment that was placed, and the address that its customer is sent to. */
-async function place(expireAt: Date | null = null): Promise<ChannelPayment & { payUrl: string }> {
-  const orderNo = newOrderNumber(new Date());
-  const paymentNo = newPaymentNumber(new Date());
-  const payment = { paymentNo, amount: Money.from('12.30'), config: platform.resultConfig };
-  const placement = { ...payment, orderNo, expireAt, notifyUrl: 'https://back-office.test/' };
-  const placed = await alipay.place?.({ ...placement, showsSignature: false }, signal());
-  return { ...payment, payUrl: String(placed?.pay_url) };
-}
-
-const query = (payment: ChannelPayment) => alipay.results?.query(payment, signal()) as Promise<TradeAnswer>;
-const close = (payment: ChannelPayment) => alipay.results?.close(payment, signal()) as Promise<string>;
 
 test.serial('a payment is absent until its customer has opened it, and waiting then', async (t) => {
   const payment = await place();
@@ -47,7 +83,7 @@ test.serial('a payment is absent until its customer has opened it, and waiting t
     },
   });
   t.is(await close(payment), 'ask');
-  platform.open(payment.payUrl);
+  platform.open(payUrl(payment));
   const { fields, ...answer } = await query(payment);
   t.deepEqual(answer, { state: 'waiting', code: 'WAIT_BUYER_PAY' });
   t.like(fields, { out_trade_no: payment.paymentNo, store_name: '总店/线上 "}{\\' });
@@ -56,42 +92,33 @@ test.serial('a payment is absent until its customer has opened it, and waiting t
 test.serial('what was paid is returned with number, amount and time', async (t) => {
   const at = new Date('2026-11-25T00:30:01Z');
   for (const status of ['TRADE_SUCCESS', 'TRADE_FINISHED'] as const) {
-    const payment = await place();
-    const thirdPartyNo = platform.pay(payment.payUrl, at);
-    platform.ledger.set(payment.paymentNo, status);
+    const { ledger } = platform;
+    const payment = await open();
+    const thirdPartyNo = ledger.pay(payment.paymentNo, at);
+    ledger.set(payment.paymentNo, status);
     const { fields, ...answer } = await query(payment);
-    const amount = Money.from('12.30');
-    t.deepEqual(answer, { state: 'paid', code: status, thirdPartyNo, amount, paidAt: at });
+    t.deepEqual(answer, {
+      ...{ state: 'paid', code: status, thirdPartyNo, amount: Money.from('12.30'), paidAt: at },
+    });
     t.is(fields.send_pay_date, '2026-11-25 08:30:01');
   }
 });
 
 test.serial('a closed trade was paid when it has a time of payment', async (t) => {
-  const refunded = await place();
-  const thirdPartyNo = platform.pay(refunded.payUrl);
-  platform.ledger.close(refunded.paymentNo);
+  const { ledger } = platform;
+  const refunded = await open();
+  const thirdPartyNo = ledger.pay(refunded.paymentNo);
+  ledger.close(refunded.paymentNo);
   const code = 'TRADE_CLOSED';
   t.like(await query(refunded), { state: 'paid', code, thirdPartyNo, amount: Money.from('12.30') });
-  const unpaid = await place();
-  platform.open(unpaid.payUrl);
-  platform.ledger.close(unpaid.paymentNo);
+  const unpaid = await open();
+  ledger.close(unpaid.paymentNo);
   const { fields: _, ...answer } = await query(unpaid);
   t.deepEqual(answer, { state: 'closed', code });
 });
 
-test.serial('a paid one without number is returned as incomplete, and another amount as it is', async (t) => {
-  const payment = await place();
-  platform.pay(payment.payUrl);
-  platform.results.mood = 'incomplete';
-  const { fields: _, ...answer } = await query(payment);
-  t.deepEqual(answer, { state: 'paid', code: 'TRADE_SUCCESS' });
-  platform.results.mood = 'otherAmount';
-  t.deepEqual((await query(payment)).amount, Money.from('12.31'));
-});
-
 test.serial('the signed text is the raw one, wherever the signature stands', async (t) => {
-  const payment = await place();
-  platform.pay(payment.payUrl);
+  const payment = await order();
   for (let round = 0; round < 4; round++) {
     platform.results.escapesLater = round > 1;
     const { state, fields } = await query(payment);
@@ -99,47 +126,14 @@ test.serial('the signed text is the raw one, wherever the signature stands', asy
   }
 });
 
-const failures: [ResultMood, RegExp][] = [
-  ['failing', /^HTTP 502$/],
-  ['busy', /^isv.app-call-limited: 应用调用次数超限$/],
-  ['unsure', /^isp.unknow-error: 系统繁忙$/],
-  ['refusing', /^isv.insufficient-isv-permissions: ISV权限不足$/],
-  ['unsigned', /no valid signature$/],
-  ['forging', /no valid signature$/],
-  ['garbled', /cannot be read$/],
-  ['newWord', /cannot be read$/],
-  ['silent', /did not answer in time$/],
-  ['cut', /cannot be reached/],
-  ['resetting', /cannot be reached \(ECONNRESET\)/],
-  ['otherPayment', /渠道应答与这笔支付不符 \/ .* about another payment or merchant$/],
-];
-
-for (const [mood, words] of failures) {
-  test.serial(`from a gateway that is ${mood} nothing is learned`, async (t) => {
-    const payment = await place();
-    platform.pay(payment.payUrl);
-    platform.results.mood = mood;
-    await failsWith(t, query(payment), words);
-    platform.results.mood = 'well';
-    t.is((await query(payment)).state, 'paid');
-  });
-}
-
-test.serial('a refusal without a valid signature does not make a payment absent', async (t) => {
-  const payment = await place();
-  for (const mood of ['unsigned', 'forging'] as const) {
-    platform.results.mood = mood;
-    await failsWith(t, query(payment), /no valid signature \(ACQ.TRADE_NOT_EXIST: 交易不存在\)$/);
-  }
-});
-
 test.serial('other refusals say nothing of the payment', async (t) => {
+  const { results } = platform;
   const payment = await place();
-  platform.results.mood = 'refusing';
+  results.mood = 'refusing';
   const said = { code: '40004', msg: 'Business Failed', sub_code: 'ACQ.SYSTEM_ERROR', sub_msg: '系统错误' };
-  platform.results.refusal = said;
+  results.refusal = said;
   await failsWith(t, query(payment), /^ACQ.SYSTEM_ERROR: 系统错误$/);
-  platform.results.refusal = { ...said, code: '20000', sub_code: 'ACQ.TRADE_NOT_EXIST' };
+  results.refusal = { ...said, code: '20000', sub_code: 'ACQ.TRADE_NOT_EXIST' };
   await failsWith(t, query(payment), /^ACQ.TRADE_NOT_EXIST: 系统错误$/);
 });
 
@@ -152,17 +146,11 @@ test.serial('a request of another key or application is refused', async (t) => {
   await failsWith(t, asking({ alipay_public_key: '' }), /has no public key of Alipay$/);
 });
 
-test.serial('a slow answer within the time counts', async (t) => {
-  platform.results.mood = 'slow';
-  t.is((await query(await place())).state, 'absent');
-});
-
 test.serial('closing is proven by a signed yes', async (t) => {
-  const payment = await place();
-  platform.open(payment.payUrl);
+  const payment = await open();
   t.is(await close(payment), 'closed');
   t.is(platform.ledger.stateOf(payment.paymentNo), 'TRADE_CLOSED');
-  t.throws(() => platform.open(payment.payUrl), { message: 'ACQ.TRADE_HAS_CLOSE' });
+  t.throws(() => platform.open(payUrl(payment)), { message: 'ACQ.TRADE_HAS_CLOSE' });
   t.like(platform.results.requests.at(-1), {
     operation: 'close',
     number: payment.paymentNo,
@@ -173,47 +161,87 @@ test.serial('closing is proven by a signed yes', async (t) => {
 });
 
 test.serial('what cannot be closed is asked about', async (t) => {
-  const paid = await place();
-  platform.pay(paid.payUrl);
-  t.is(await close(paid), 'ask');
-  const open = await place();
-  platform.open(open.payUrl);
+  t.is(await close(await order()), 'ask', 'it is paid');
+  const payment = await open();
   for (const mood of ['refusing', 'unsure', 'otherPayment'] as const) {
     platform.results.mood = mood;
-    t.is(await close(open), 'ask', mood);
+    t.is(await close(payment), 'ask', mood);
   }
 });
 
-test.serial('what is paid between query and close is not closed', async (t) => {
-  const payment = await place();
-  platform.open(payment.payUrl);
-  platform.results.before = (operation) => operation === 'close' && platform.ledger.pay(payment.paymentNo);
-  t.is((await query(payment)).state, 'waiting');
-  t.is(await close(payment), 'ask');
-  t.is((await query(payment)).state, 'paid');
+test.serial('an address leads nowhere once its time is over', async (t) => {
+  const payment = await place({ expireAt: new Date(Date.now() - 1000) });
+  t.throws(() => platform.open(payUrl(payment)), { message: 'ACQ.TRADE_HAS_CLOSE' });
 });
 
-const silences = new Set<ResultMood>([
-  'failing',
-  'unsigned',
-  'forging',
-  'garbled',
-  'silent',
-  'cut',
-  'resetting',
-]);
+test.serial('a refund is done when funds have changed, each part with its own amount', async (t) => {
+  const one = await order();
+  t.deepEqual(said(await send(one)), done);
+  const other = { ...one, refundNo: newRefundNumber(new Date()), refund: Money.from('10.00') };
+  t.deepEqual(said(await send(other)), { ...done, amount: Money.from('10.00') }, 'refund_fee is the sum');
+  const { at, ...answer } = await queryRefund(one);
+  t.deepEqual(answer, found);
+  t.true(Math.abs((at?.getTime() ?? 0) - Date.now()) < 10_000);
+  t.is(platform.ledger.stateOf(one.paymentNo), 'TRADE_CLOSED');
+  t.is((await query(one)).state, 'paid', 'the money did arrive');
+  t.like(
+    platform.results.requests.find(({ number }) => number === one.refundNo),
+    {
+      operation: 'refund',
+      content: {
+        trade_no: one.thirdPartyNo,
+        refund_amount: '2.30',
+        out_request_no: one.refundNo,
+        refund_reason: '多付了',
+      },
+    },
+  );
+});
 
-for (const [mood, words] of failures.filter(([mood]) => silences.has(mood))) {
-  test.serial(`a gateway that is ${mood} proves no closing`, async (t) => {
-    const payment = await place();
-    platform.open(payment.payUrl);
-    platform.results.moods.close = mood;
-    await failsWith(t, close(payment), words);
-    t.is((await query(payment)).state, mood === 'failing' ? 'waiting' : 'closed');
-  });
-}
+test.serial('a refund that was received only is asked about', async (t) => {
+  const { refunds } = platform;
+  const one = await order();
+  refunds.isDelayed = true;
+  t.deepEqual(await send(one), received);
+  t.deepEqual(await queryRefund(one), absent);
+  t.deepEqual(await send(one), received, 'once more under its number');
+  const at = new Date('2026-11-25T00:30:01Z');
+  refunds.finish(one.refundNo, at);
+  t.deepEqual(await queryRefund(one), { ...found, at });
+  t.is(refunds.refundedOf(one.paymentNo), '2.30');
+});
 
-test.serial('an address leads nowhere once its time is over', async (t) => {
-  const { payUrl } = await place(new Date(Date.now() - 1000));
-  t.throws(() => platform.open(payUrl), { message: 'ACQ.TRADE_HAS_CLOSE' });
+test.serial('a refund that failed after it was received is sent again', async (t) => {
+  const { refunds } = platform;
+  const one = await order();
+  refunds.isDelayed = true;
+  await send(one);
+  refunds.drop(one.refundNo);
+  refunds.isDelayed = false;
+  t.deepEqual(await queryRefund(one), absent);
+  t.deepEqual(said(await send(one)), done);
+});
+
+test.serial('a trade that is finished is not refunded', async (t) => {
+  const one = await order();
+  platform.ledger.set(one.paymentNo, 'TRADE_FINISHED');
+  t.deepEqual(await send(one), { state: 'failed', code: 'ACQ.TRADE_HAS_FINISHED' });
+  t.deepEqual(await queryRefund(one), absent);
+});
+
+test.serial('a trade that is unknown has no refund and gets none', async (t) => {
+  const one = { ...(await order()), thirdPartyNo: strangeNumber };
+  t.deepEqual(await queryRefund(one), { state: 'absent', code: 'ACQ.TRADE_NOT_EXIST' });
+  t.deepEqual(await send(one), { state: 'failed', code: 'ACQ.TRADE_NOT_EXIST' });
+});
+
+test.serial('an answer that names another refund does not make this one absent', async (t) => {
+  const { results } = platform;
+  const one = await order();
+  results.mood = 'otherPayment';
+  await failsWith(t, queryRefund(one), /about another payment or merchant$/);
+  results.mood = 'well';
+  await send(one);
+  results.mood = 'newWord';
+  await failsWith(t, queryRefund(one), /cannot be read$/);
 });

@@ -8,9 +8,7 @@ const alipayRequest = 'src/lib/channels/alipay-request.ts';
 const alipayTrade = 'src/lib/channels/alipay-trade.ts';
 const alipayRefund = 'src/lib/channels/alipay-refund.ts';
 const wechatResults = 'test/lib/wechat-results.test.ts';
-const wechatRefunds = 'test/lib/wechat-refunds.test.ts';
 const alipayResults = 'test/lib/alipay-results.test.ts';
-const alipayRefunds = 'test/lib/alipay-refunds.test.ts';
 
 export const results: Fault[] = [
   {
@@ -28,8 +26,8 @@ export const results: Fault[] = [
     from: `if (status === 429 || status >= 500) throw`,
     to: `if (status === 429) throw`,
     breaks: 'trouble of the company is taken for its final answer',
-    test: wechatRefunds,
-    match: '*decides nothing*',
+    test: wechatResults,
+    match: 'other refusals decide nothing',
   },
   {
     file: wechatTrade,
@@ -53,7 +51,7 @@ export const results: Fault[] = [
     to: `void isAbout;`,
     breaks: 'the answer about another payment counts',
     test: wechatResults,
-    match: 'from a platform that is*',
+    match: 'from a company that is*',
   },
   {
     file: wechatTrade,
@@ -61,14 +59,14 @@ export const results: Fault[] = [
     to: `if (!transaction.amount) throw`,
     breaks: 'fen are taken for cents of any currency',
     test: wechatResults,
-    match: 'from a platform that is*',
+    match: 'from a company that is*',
   },
   {
     file: wechatRefund,
     from: `['PROCESSING', 'processing'],`,
     to: `['PROCESSING', 'succeeded'],`,
     breaks: 'what was accepted is done',
-    test: wechatRefunds,
+    test: wechatResults,
     match: 'a refund is accepted*',
   },
   {
@@ -76,7 +74,7 @@ export const results: Fault[] = [
     from: `if (!final.has(body.code)) throw`,
     to: `if (body.code === undefined) throw`,
     breaks: 'a refund without funds has failed',
-    test: wechatRefunds,
+    test: wechatResults,
     match: 'without funds*',
   },
   {
@@ -84,7 +82,7 @@ export const results: Fault[] = [
     from: `body.transaction_id === thirdPartyNo &&`,
     to: ``,
     breaks: 'the refund of another payment counts',
-    test: wechatRefunds,
+    test: wechatResults,
     match: 'an answer about another payment*',
   },
   {
@@ -118,7 +116,7 @@ export const results: Fault[] = [
     to: `if (!fields.out_trade_no) throw`,
     breaks: 'the answer about another payment counts',
     test: alipayResults,
-    match: 'from a gateway that is*',
+    match: 'from a company that is*',
   },
   {
     file: alipayTrade,
@@ -133,7 +131,7 @@ export const results: Fault[] = [
     from: `if (answer.fund_change !== 'Y') return`,
     to: `if (!answer.fund_change) return`,
     breaks: 'what was received is done',
-    test: alipayRefunds,
+    test: alipayResults,
     match: 'a refund that was received only*',
   },
   {
@@ -141,7 +139,7 @@ export const results: Fault[] = [
     from: `if (answer.code === '40004' && final.has(answer.sub_code))`,
     to: `if (answer.code === '40004')`,
     breaks: 'a refund without funds has failed',
-    test: alipayRefunds,
+    test: alipayResults,
     match: 'without funds*',
   },
   {
@@ -149,7 +147,7 @@ export const results: Fault[] = [
     from: `if (namesAnother) throw new ChannelFailure(foreign);`,
     to: `void namesAnother;`,
     breaks: 'the answer about another refund releases this one',
-    test: alipayRefunds,
+    test: alipayResults,
     match: 'an answer that names another refund*',
   },
 ];

@@ -99,6 +99,12 @@ export class AlipayPlatform {
     return { headers, body: `${form.toString()}${more}` };
   }
 
+  /** Behaves well again; its books stay. */
+  reset(): void {
+    this.results.reset();
+    Object.assign(this.refunds, { isDelayed: false, funds: undefined });
+  }
+
   stop(): void {
     this.#server.closeAllConnections();
     this.#server.close();

@@ -81,9 +81,7 @@ export function companiesTest(service: Omit<Service, 'stop'>): Companies {
   });
 
   test.afterEach.always(() => {
-    for (const type of types) own[type].results.reset();
-    Object.assign(own.wechat.refunds, { outcome: 'SUCCESS', funds: Infinity });
-    Object.assign(own.alipay.refunds, { isDelayed: false, funds: undefined });
+    for (const type of types) own[type].reset();
   });
 
   test.after.always(() => {

@@ -157,6 +157,12 @@ export class WechatPlatform {
     return mutate({ headers, body });
   }
 
+  /** Behaves well again; its books stay. */
+  reset(): void {
+    this.results.reset();
+    Object.assign(this.refunds, { outcome: 'SUCCESS', funds: Infinity });
+  }
+
   stop(): void {
     this.#server.closeAllConnections();
     this.#server.close();
