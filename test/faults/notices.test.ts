@@ -3,34 +3,30 @@ import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
-import { AlipayPlatform } from '../support/alipay-platform.js';
 import { Client } from '../support/client.js';
+import { companiesTest, types, type Type } from '../support/companies.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
-import { makeOrder } from '../support/factories.js';
 import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
 
 let database: OwnDatabase;
 let api: TestProcess;
 let admin: Client;
-let wechat: WechatPlatform;
-let alipay: AlipayPlatform;
 
-test.before(async () => {
-  [database, wechat, alipay] = await Promise.all([
-    startOwnDatabase(),
-    WechatPlatform.start(),
-    AlipayPlatform.start(),
-  ]);
+test.serial.before(async () => {
+  database = await startOwnDatabase();
   [api] = await Promise.all([startApi(database.env), startWorkerProcess(database.env)]);
   admin = await new Client(api.url).signIn();
 });
 
+const companies = companiesTest({
+  get admin() {
+    return admin;
+  },
+});
+
 test.after.always(async () => {
-  wechat.stop();
-  alipay.stop();
   await killProcesses();
   await database.remove();
 });
@@ -40,19 +36,11 @@ interface Waiting {
   notice: Notice;
 }
 
-async function place(type: 'wechat' | 'alipay', count: number): Promise<Waiting[]> {
-  const config = type === 'wechat' ? wechat.config : alipay.resultConfig;
-  const { data: method } = await admin.post('/payment-methods', { type, config });
+async function place(type: Type, count: number): Promise<Waiting[]> {
   const waiting: Waiting[] = [];
   for (let made = 0; made < count; made++) {
-    const { order_no } = await makeOrder(admin);
-    const body = { order_no, payment_method_id: method.id, initiate: true };
-    const { data } = await admin.post('/payments', body);
-    const notice =
-      type === 'wechat'
-        ? wechat.notice(wechat.paid(data.payment_no))
-        : alipay.notice(alipay.paid(data.gateway.pay_url));
-    waiting.push({ paymentNo: data.payment_no, notice });
+    const payment = await companies.place(type);
+    waiting.push({ paymentNo: payment.payment_no, notice: companies.noticeOf(type, payment) });
   }
   return waiting;
 }
@@ -65,7 +53,7 @@ const verdictsOf = (paymentNo: string) =>
     [paymentNo],
   );
 
-for (const type of ['wechat', 'alipay'] as const) {
+for (const type of types) {
   const send = async ({ notice }: Waiting): Promise<NoticeAnswer> =>
     (await deliver(`${api.url}/api/payment/notify/${type}`, notice))[0] as NoticeAnswer;
 

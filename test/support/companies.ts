@@ -1,8 +1,9 @@
 // Both payment companies with a method each, for tests of what they are asked.
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
-import { AlipayPlatform } from './alipay-platform.js';
+import { AlipayPlatform, type NoticeForm } from './alipay-platform.js';
 import { makeOrder, type MadePayment } from './factories.js';
+import type { Notice } from './notices.js';
 import type { Service } from './service.js';
 import { WechatPlatform } from './wechat-platform.js';
 
@@ -12,15 +13,28 @@ export interface Placed extends MadePayment {
   gateway: { pay_url: string };
 }
 
+interface Placing {
+  /** By default the one that both companies have from the beginning. */
+  methodId?: number | undefined;
+  expire_in_seconds?: number;
+  isOpened?: boolean;
+  /** Unless it is false the company is asked about it. */
+  isFollowed?: boolean;
+}
+
 export interface Companies {
   wechat: WechatPlatform;
   alipay: AlipayPlatform;
+  /** A method with the configuration of its company, changed by `more`. @returns its id */
+  newMethod: (type: Type, more?: Record<string, string>) => Promise<number>;
   /** Places a payment with a company; at Alipay the customer has opened it unless stated otherwise. */
-  place: (type: Type, more?: { expire_in_seconds?: number; isOpened?: boolean }) => Promise<Placed>;
+  place: (type: Type, more?: Placing) => Promise<Placed>;
   /** The customer pays, and no callback is sent. @returns the company's number */
   pay: (type: Type, payment: Placed) => string;
   /** A payment that its company has the money of. */
   paid: (type: Type) => Promise<Placed>;
+  /** The notice about the money of a payment; names of either company may be changed in it. */
+  noticeOf: (type: Type, payment: Placed, more?: object) => Notice;
   /** The payment as an administrator sees it. */
   shown: (payment: MadePayment) => Promise<any>;
 }
@@ -45,15 +59,23 @@ export async function growOlder({ payment_no, order_no }: MadePayment, minutes: 
 }
 
 /** Declares the companies of a test file. */
-export function companiesTest(service: Omit<Service, 'stop'>): Companies {
+export function companiesTest(service: Pick<Service, 'admin'>): Companies {
   const ids = {} as Record<Type, number>;
   const own = {
-    async place(type, { isOpened = true, ...more } = {}) {
+    async newMethod(type, more) {
+      const company = type === 'wechat' ? own.wechat.config : own.alipay.resultConfig;
+      const body = { type, config: { ...company, ...more } };
+      const { data, text } = await service.admin.post('/payment-methods', body);
+      if (!data) throw new Error(text);
+      return data.id;
+    },
+    async place(type, { methodId = ids[type], isOpened = true, isFollowed = true, ...more } = {}) {
       const { order_no } = await makeOrder(service.admin, '69.00', more);
-      const body = { order_no, payment_method_id: ids[type], initiate: true };
+      const body = { order_no, payment_method_id: methodId, initiate: true };
       const { data, text } = await service.admin.post('/payments', body);
       if (!data) throw new Error(text);
       if (type === 'alipay' && isOpened) own.alipay.open(data.gateway.pay_url);
+      if (!isFollowed) await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [data.payment_no]);
       return data;
     },
     async paid(type) {
@@ -63,6 +85,11 @@ export function companiesTest(service: Omit<Service, 'stop'>): Companies {
       if (data?.status !== 'paid') throw new Error(text);
       return payment;
     },
+    noticeOf(type, { payment_no, gateway }, more = {}) {
+      const { wechat, alipay } = own;
+      if (type === 'wechat') return wechat.notice(wechat.paid(payment_no, more));
+      return alipay.notice(alipay.paid(gateway.pay_url, more as NoticeForm));
+    },
     pay: (type, { payment_no }) => own[type].ledger.pay(payment_no),
     shown: async ({ payment_no }) => (await service.admin.get(`/payments/${payment_no}`)).data,
   } as Companies;
@@ -70,14 +97,7 @@ export function companiesTest(service: Omit<Service, 'stop'>): Companies {
   test.serial.before(async () => {
     own.wechat = await WechatPlatform.start();
     own.alipay = await AlipayPlatform.start();
-    for (const [type, config] of [
-      ['wechat', own.wechat.config],
-      ['alipay', own.alipay.resultConfig],
-    ] as const) {
-      const { data, text } = await service.admin.post('/payment-methods', { type, config });
-      if (!data) throw new Error(text);
-      ids[type] = data.id;
-    }
+    for (const type of types) ids[type] = await own.newMethod(type);
   });
 
   test.afterEach.always(() => {

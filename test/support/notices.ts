@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { untouched } from './callbacks.js';
 
 /** A notice as its company sends it. */
 export interface Notice {
@@ -18,6 +19,20 @@ export interface NoticeAnswer {
   /** Slug of a refusal. */
   slug: string | undefined;
 }
+
+/** The acknowledgement that each company expects. */
+export const yes: Record<'wechat' | 'alipay', NoticeAnswer> = {
+  wechat: { status: 204, type: null, text: '', slug: undefined },
+  alipay: { status: 200, type: 'text/plain; charset=utf-8', text: 'success', slug: undefined },
+};
+
+export const refused = (slug: string, status = 400) => ({ status, slug });
+
+/** The trace of a payment that a refused notice has flagged and nothing else, without its attempts. */
+export const flagged = (fail_reason: string) => ({
+  payment: { ...untouched.payment, needs_attention: true, fail_reason },
+  order: untouched.order,
+});
 
 export interface DeliveryDials {
   /** It never arrives. */

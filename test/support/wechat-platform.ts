@@ -157,6 +157,17 @@ export class WechatPlatform {
     return mutate({ headers, body });
   }
 
+  /** The notice of a refund of 0.05 that was made elsewhere. */
+  refunded(paymentNo: string, more: object = {}): Notice {
+    const { mchid, out_trade_no, transaction_id, amount } = this.paid(paymentNo);
+    const refund = {
+      ...{ mchid, out_trade_no, transaction_id },
+      ...{ out_refund_no: 'REF1', refund_id: '50', refund_status: 'SUCCESS' },
+      amount: { total: amount.total, refund: 5, payer_total: amount.total, payer_refund: 5 },
+    };
+    return this.notice({ ...refund, ...more }, { event: 'REFUND.SUCCESS' });
+  }
+
   /** Behaves well again; its books stay. */
   reset(): void {
     this.results.reset();

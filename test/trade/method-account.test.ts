@@ -8,7 +8,7 @@ import { follow, followUpOf, unfollow } from '../../src/models/trade/payment-fol
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import type { Answer } from '../support/client.js';
-import { companiesTest, type Type } from '../support/companies.js';
+import { companiesTest } from '../support/companies.js';
 import { makeOrder, unique } from '../support/factories.js';
 import { booksOf, refundRow } from '../support/refunds.js';
 import { holding, lockWaits } from '../support/other-connection.js';
@@ -19,13 +19,6 @@ const service = serviceTest({ withWorker: false });
 const companies = companiesTest(service);
 
 const otherAccount = { app_id: '2021000000000099', seller_id: '2088531891668799' };
-
-/** A method of its own with that configuration. */
-async function newMethod(type: Type, config: Record<string, string>): Promise<number> {
-  const { data, text } = await service.admin.post('/payment-methods', { type, config });
-  if (!data) throw new Error(text);
-  return data.id;
-}
 
 const change = (id: number, config: Record<string, string>, more: object = {}): Promise<Answer> =>
   service.admin.put(`/payment-methods/${id}`, { config, ...more });
@@ -44,7 +37,7 @@ const accountOf = ({ data }: Answer): string | null =>
 test.serial(
   'an account that changes just before a payment is followed is the one it is placed in',
   async (t) => {
-    const id = await newMethod('alipay', companies.alipay.resultConfig);
+    const id = await companies.newMethod('alipay');
     const { payment_no } = (await newPayment(id)).data;
     const letGo = await holding(
       `INSERT INTO payment_follow_ups (payment_no, period, type, expire_at, until_at, due_at, created_at)
@@ -61,7 +54,7 @@ test.serial(
 );
 
 test.serial('placing waits for a change of the account that is under way', async (t) => {
-  const id = await newMethod('alipay', companies.alipay.resultConfig);
+  const id = await companies.newMethod('alipay');
   const { payment_no } = (await newPayment(id)).data;
   const code = unique('code_');
   const letGo = await holding(
@@ -95,7 +88,7 @@ test.serial(
     const second = await AlipayPlatform.start();
     t.teardown(() => second.stop());
     Object.assign(second, { appId: otherAccount.app_id, sellerId: otherAccount.seller_id });
-    const id = await newMethod('alipay', alipay.resultConfig);
+    const id = await companies.newMethod('alipay');
     const { data: payment } = await newPayment(id, { initiate: true });
     alipay.pay(payment.gateway.pay_url);
     await service.admin.post(`/payments/${payment.payment_no}/query`);
@@ -131,7 +124,7 @@ const inUse = { status: 400, errorCode: 'payment_method_account_in_use' };
 
 test.serial('a wrong merchant is corrected after the company has refused a payment', async (t) => {
   const { wechat } = companies;
-  const id = await newMethod('wechat', { ...wechat.config, mch_id: '1900000009' });
+  const id = await companies.newMethod('wechat', { mch_id: '1900000009' });
   const refused = await newPayment(id, { initiate: true });
   t.like(refused, { status: 502, errorCode: 'third_party_error' });
   t.is((await change(id, { mch_id: wechat.mchId })).status, 200);
@@ -145,7 +138,7 @@ test.serial(
   'what the company may have taken holds the account, whatever a repeated placing comes to',
   async (t) => {
     const { wechat } = companies;
-    const id = await newMethod('wechat', wechat.config);
+    const id = await companies.newMethod('wechat');
     const { payment_no } = (await newPayment(id)).data;
     for (const mood of ['resetting', 'refusing'] as const) {
       wechat.mood = mood;
@@ -157,8 +150,7 @@ test.serial(
 );
 
 test.serial('a payment that was placed before results were open is followed when it is paid', async (t) => {
-  const { wechat } = companies;
-  const id = await newMethod('wechat', wechat.config);
+  const id = await companies.newMethod('wechat');
   const { data: payment } = await newPayment(id, { initiate: true });
   await changeRows('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment.payment_no]);
   companies.pay('wechat', payment);
@@ -167,7 +159,7 @@ test.serial('a payment that was placed before results were open is followed when
 });
 
 test.serial('of two placings at the same time a refused one leaves the follow-up of the other', async (t) => {
-  const { payment_no } = (await newPayment(await newMethod('wechat', companies.wechat.config))).data;
+  const { payment_no } = (await newPayment(await companies.newMethod('wechat'))).data;
   const first = await follow(payment_no, 'wechat', null);
   const second = await follow(payment_no, 'wechat', null);
   for (const one of [first, second]) await unfollow(payment_no, one);

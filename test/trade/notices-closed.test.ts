@@ -3,39 +3,15 @@
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import test from 'ava';
-import { AlipayPlatform } from '../support/alipay-platform.js';
 import { trace as traceOf } from '../support/callbacks.js';
-import { makeOrder, type MadePayment } from '../support/factories.js';
+import { companiesTest, types } from '../support/companies.js';
+import type { MadePayment } from '../support/factories.js';
 import { deliver } from '../support/notices.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
 
 const service = serviceTest();
-let wechat: WechatPlatform;
-let alipay: AlipayPlatform;
-
-test.before(async () => {
-  [wechat, alipay] = await Promise.all([WechatPlatform.start(), AlipayPlatform.start()]);
-});
-
-test.after.always(() => {
-  wechat.stop();
-  alipay.stop();
-});
-
-interface Placed extends MadePayment {
-  gateway: { pay_url: string };
-}
-
-async function place(type: string, config: Record<string, string>): Promise<Placed> {
-  const method = await service.admin.post('/payment-methods', { type, config });
-  const { order_no } = await makeOrder(service.admin);
-  const body = { order_no, payment_method_id: method.data.id, initiate: true };
-  const { data, text } = await service.admin.post('/payments', body);
-  if (!data) throw new Error(text);
-  return data;
-}
+const companies = companiesTest(service);
 
 /** The whole answer but for its trace id. */
 async function answerOf(path: string, init: RequestInit): Promise<[number, string | null, string]> {
@@ -53,14 +29,10 @@ const recorded = {
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
-for (const type of ['wechat', 'alipay'] as const) {
+for (const type of types) {
   test(`${type}: callback and query answer as recorded, and the open payment is flagged`, async (t) => {
-    const config = type === 'wechat' ? wechat.config : alipay.config;
-    const payment = await place(type, config);
-    const notice =
-      type === 'wechat'
-        ? wechat.notice(wechat.paid(payment.payment_no))
-        : alipay.notice(alipay.paid(payment.gateway.pay_url));
+    const payment = await companies.place(type);
+    const notice = companies.noticeOf(type, payment);
     const json = { 'Content-Type': 'application/json' };
     const unreadable = [
       { headers: json, body: '{}' },
@@ -71,9 +43,8 @@ for (const type of ['wechat', 'alipay'] as const) {
       },
       { headers: { 'Content-Type': 'text/plain' }, body: 'x' },
     ];
-    const probe = wechat.notice(wechat.paid((await place('wechat', wechat.config)).payment_no), {
-      signTest: true,
-    });
+    const { payment_no } = await companies.place('wechat');
+    const probe = companies.wechat.notice(companies.wechat.paid(payment_no), { signTest: true });
     for (const language of ['zh-CN', 'en-US'] as const) {
       for (const { headers, body } of [...unreadable, notice, probe]) {
         const init = { headers: { ...headers, 'Accept-Language': language }, body };
@@ -105,9 +76,9 @@ for (const type of ['wechat', 'alipay'] as const) {
 }
 
 test('a notice of a disabled type is refused, and flags the open payment too', async (t) => {
-  const payment = await place('alipay', alipay.config);
+  const payment = await companies.place('alipay');
   const limited = await startApi({ PAYMENT_GATEWAYS_ENABLED: 'mock' });
-  const notice = alipay.notice(alipay.paid(payment.gateway.pay_url));
+  const notice = companies.noticeOf('alipay', payment);
   const [answer] = await deliver(`${limited.url}/api/payment/notify/alipay`, notice);
   t.like(answer, { status: 400, slug: 'payment_gateway_disabled' });
   const { payment: after, verdicts } = await trace(payment);
@@ -116,8 +87,8 @@ test('a notice of a disabled type is refused, and flags the open payment too', a
 });
 
 test('a notice that was stored while the switch was off can be replayed only when it is on', async (t) => {
-  const payment = await place('alipay', alipay.resultConfig);
-  const { headers, body } = alipay.notice(alipay.paid(payment.gateway.pay_url));
+  const payment = await companies.place('alipay');
+  const { headers, body } = companies.noticeOf('alipay', payment);
   await answerOf('/api/payment/notify/alipay', { headers, body });
   const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
   const path = `/payments/${payment.payment_no}/callbacks/${data.callbacks[0].id}/replay`;

@@ -5,67 +5,169 @@ import '../support/open-results.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { seal } from '../../src/lib/secrets/secret-box.js';
-import { AlipayPlatform } from '../support/alipay-platform.js';
+import { setClock } from '../../src/lib/values/clock.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
-import type { Client } from '../support/client.js';
-import { makeOrder, type MadePayment } from '../support/factories.js';
-import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
+import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
+import type { MadePayment } from '../support/factories.js';
+import { deliver, flagged, refused, yes, type Notice, type NoticeAnswer } from '../support/notices.js';
 import { holding } from '../support/other-connection.js';
 import { startApi } from '../support/processes.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
 
 const service = serviceTest();
-const types = ['wechat', 'alipay'] as const;
-type Type = (typeof types)[number];
+const companies = companiesTest(service);
+const { noticeOf } = companies;
+test.afterEach.always(() => setClock());
 
-let wechat: WechatPlatform;
-let alipay: AlipayPlatform;
-const methods = new Map<Type, number>();
-
-test.before(async () => {
-  [wechat, alipay] = await Promise.all([WechatPlatform.start(), AlipayPlatform.start()]);
-  for (const [type, config] of [
-    ['wechat', wechat.config],
-    ['alipay', alipay.resultConfig],
-  ] as const)
-    methods.set(type, (await service.admin.post('/payment-methods', { type, config })).data.id);
-});
-
-test.after.always(() => {
-  wechat.stop();
-  alipay.stop();
-});
-
-interface Placed extends MadePayment {
-  gateway: { pay_url: string };
-}
-
-async function place(type: Type, admin: Client = service.admin): Promise<Placed> {
-  const { order_no } = await makeOrder(admin);
-  const body = { order_no, payment_method_id: methods.get(type), initiate: true };
-  const { data, text } = await admin.post('/payments', body);
-  if (!data) throw new Error(text);
-  return data;
-}
-
-/** The notice about its money. */
-function noticeOf(type: Type, { payment_no, gateway }: Placed, more: object = {}): Notice {
-  if (type === 'wechat') return wechat.notice(wechat.paid(payment_no, more));
-  return alipay.notice(alipay.paid(gateway.pay_url, more as Record<string, string>));
-}
+/** Nobody asks the company about it, which has tests of its own (asking.test.ts). */
+const place = (type: Type, methodId?: number): Promise<Placed> =>
+  companies.place(type, { methodId, isFollowed: false });
 
 const send = (type: Type, notice: Notice, repeat = 1, url = service.url): Promise<NoticeAnswer[]> =>
   deliver(`${url}/api/payment/notify/${type}`, notice, { repeat });
 
+const sendOne = async (type: Type, notice: Notice): Promise<NoticeAnswer> =>
+  (await send(type, notice))[0] as NoticeAnswer;
+
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
+
+/** Where the newest attempt is replayed. */
+async function replayPath(payment: MadePayment): Promise<string> {
+  const [{ id }] = (await companies.shown(payment)).callbacks;
+  return `/payments/${payment.payment_no}/callbacks/${id}/replay`;
+}
 
 /** As the company reads an answer: WeChat the status, Alipay the word. */
 const isYes = (type: Type, { status, text }: NoticeAnswer): boolean =>
   type === 'wechat' ? status === 200 || status === 204 : text === 'success';
 
+// What each company has in its place.
+const foreign = {
+  wechat: [
+    { mchid: '1900000002' },
+    { appid: 'wx0000000000000000' },
+    { amount: { total: 6900, payer_total: 6900, currency: 'USD', payer_currency: 'CNY' } },
+    { amount: { total: 6900 } },
+  ],
+  alipay: [{ app_id: '2021000000000002' }, { seller_id: '2088000000000000' }],
+};
+const otherAmount = {
+  wechat: { amount: { total: 6899, payer_total: 6899, currency: 'CNY', payer_currency: 'CNY' } },
+  alipay: { total_amount: '0.01' },
+};
+const coupon = {
+  wechat: { amount: { total: 6900, payer_total: 1, currency: 'CNY', payer_currency: 'CNY' } },
+  alipay: { receipt_amount: '0.01', buyer_pay_amount: '0.01' },
+};
+const noMoney: Record<Type, (payment: Placed) => Notice[]> = {
+  wechat: (payment) => [
+    companies.wechat.refunded(payment.payment_no),
+    noticeOf('wechat', payment, { trade_state: 'CLOSED' }),
+  ],
+  alipay: (payment) =>
+    [
+      { trade_status: 'WAIT_BUYER_PAY' },
+      { trade_status: 'TRADE_CLOSED' },
+      { trade_status: 'TRADE_SUCCESS', gmt_refund: '2026-11-25 10:00:00.123', refund_fee: '1.00' },
+      { trade_status: 'TRADE_CLOSED', out_biz_no: 'REF1', refund_fee: '69.00' },
+    ].map((more) => noticeOf('alipay', payment, more)),
+};
+
 for (const type of types) {
+  test.serial(`${type}: a signed notice pays, and a repeat changes nothing`, async (t) => {
+    const payment = await place(type);
+    const [wechatTime, alipayTime] = ['2026-11-25T08:30:01+08:00', '2026-11-25 08:30:01'];
+    const number = `T-1-${type}`;
+    const more = {
+      success_time: wechatTime,
+      gmt_payment: alipayTime,
+      transaction_id: number,
+      trade_no: number,
+    };
+    const notice = noticeOf(type, payment, more);
+    t.deepEqual(await sendOne(type, notice), yes[type]);
+    const { payment: after, order, verdicts } = await trace(payment);
+    const pay_time = '2026-11-25T00:30:01.000Z';
+    t.deepEqual(after, {
+      ...{ status: 'paid', third_party_no: number, pay_time, needs_attention: false, fail_reason: null },
+    });
+    t.deepEqual(order, { status: 'paid', payment_no: payment.payment_no, paid_at: new Date(pay_time) });
+    t.deepEqual(verdicts, ['paid']);
+    const finished = noticeOf(type, payment, { ...more, trade_status: 'TRADE_FINISHED' });
+    for (const again of [notice, finished]) t.deepEqual(await sendOne(type, again), yes[type]);
+    t.deepEqual((await trace(payment)).payment, after);
+    const { text } = await service.admin.get(`/payments/${payment.payment_no}`);
+    const signature = notice.headers['Wechatpay-Signature'] ?? new URLSearchParams(notice.body).get('sign');
+    t.false(text.includes(signature ?? '-'));
+  });
+
+  test.serial(
+    `${type}: a signed notice for another account or currency is flagged and pays nothing`,
+    async (t) => {
+      for (const more of foreign[type]) {
+        const payment = await place(type);
+        const slug = 'payment_merchant_mismatch';
+        t.like(await sendOne(type, noticeOf(type, payment, more)), refused(slug), JSON.stringify(more));
+        t.deepEqual(await trace(payment), { ...flagged(slug), verdicts: [slug] });
+        t.deepEqual(await sendOne(type, noticeOf(type, payment)), yes[type]);
+      }
+    },
+  );
+
+  test.serial(`${type}: another amount is flagged; what a coupon takes off is none of it`, async (t) => {
+    const payment = await place(type);
+    const other = noticeOf(type, payment, otherAmount[type]);
+    t.like(await sendOne(type, other), refused('payment_amount_mismatch'));
+    t.like(await trace(payment), flagged('payment_amount_mismatch'));
+    t.deepEqual(await sendOne(type, noticeOf(type, payment, coupon[type])), yes[type]);
+    t.is((await trace(payment)).payment.status, 'paid');
+  });
+
+  test.serial(`${type}: notices that report no money are stored and pay nothing`, async (t) => {
+    const payment = await place(type);
+    const notices = noMoney[type](payment);
+    for (const notice of notices) t.deepEqual(await sendOne(type, notice), yes[type]);
+    // The refund was not made here, so a person looks at it.
+    t.deepEqual(await trace(payment), {
+      ...flagged('refunded_elsewhere'),
+      verdicts: notices.map(() => 'noted'),
+    });
+    const stored = await select<object>(
+      'SELECT DISTINCT state, sealed FROM payment_callbacks WHERE payment_no = ?',
+      [payment.payment_no],
+    );
+    t.deepEqual(stored, [{ state: 'settled', sealed: null }]);
+    t.is((await service.admin.post(await replayPath(payment))).data.outcome, 'noted');
+  });
+
+  test.serial(
+    `${type}: a refused notice is replayed once the key is right, by the clock of then`,
+    async (t) => {
+      const keys = newRsaKeys();
+      const name = type === 'wechat' ? 'platform_public_key' : 'alipay_public_key';
+      const serial = 'PUB_KEY_ID_0119000000012025';
+      const id = await companies.newMethod(type, {
+        [name]: newRsaKeys().publicPem,
+        ...(type === 'wechat' && { platform_public_key_id: serial }),
+      });
+      const payment = await place(type, id);
+      const { wechat, alipay } = companies;
+      const notice =
+        type === 'wechat'
+          ? wechat.notice(wechat.paid(payment.payment_no), { by: { keys, serial } })
+          : alipay.notice(alipay.paid(payment.gateway.pay_url), { keys });
+      t.like(await sendOne(type, notice), refused('payment_sign_invalid'));
+      const path = await replayPath(payment);
+      t.is((await service.admin.post(path)).errorCode, 'payment_sign_invalid');
+      await service.admin.put(`/payment-methods/${id}`, { config: { [name]: keys.publicPem } });
+      setClock(new Date(Date.now() + 3_600_000));
+      t.is((await service.admin.post(path)).data.outcome, 'paid');
+      t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
+    },
+  );
+
   test.serial(`${type}: a thousand copies of a notice at once have one effect`, async (t) => {
     const payment = await place(type);
     const notice = noticeOf(type, payment);
@@ -84,7 +186,7 @@ for (const type of types) {
       [{ state: 'settled', verdict: 'paid', total: 1 }],
     );
     t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
-    t.true(isYes(type, (await send(type, notice))[0] as NoticeAnswer));
+    t.true(isYes(type, await sendOne(type, notice)));
   });
 
   test.serial(`${type}: no yes before the notice is committed`, async (t) => {
@@ -99,16 +201,18 @@ for (const type of types) {
     t.false(answers.some((answer) => isYes(type, answer)));
     t.is(answers[0]?.status, 503);
     t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
-    t.true(isYes(type, (await send(type, notice))[0] as NoticeAnswer));
+    t.true(isYes(type, await sendOne(type, notice)));
     t.is((await trace(payment)).payment.status, 'paid');
   });
 
   test.serial(`${type}: a number that paid another payment is never a yes`, async (t) => {
     const [first, second] = [await place(type), await place(type)];
     const more = { transaction_id: `T-${type}`, trade_no: `T-${type}` };
-    t.true(isYes(type, (await send(type, noticeOf(type, first, more)))[0] as NoticeAnswer));
-    const [answer] = await send(type, noticeOf(type, second, more));
-    t.like(answer, { status: 400, slug: 'payment_third_party_no_used' });
+    t.true(isYes(type, await sendOne(type, noticeOf(type, first, more))));
+    t.like(await sendOne(type, noticeOf(type, second, more)), {
+      status: 400,
+      slug: 'payment_third_party_no_used',
+    });
     t.like((await trace(second)).payment, { status: 'pending', fail_reason: 'third_party_no_used' });
   });
 
@@ -117,7 +221,7 @@ for (const type of types) {
     const { headers, body } = noticeOf(type, payment);
     const large =
       type === 'wechat' ? `${body}${' '.repeat(64 * 1024)}` : `${body}&x=${'x'.repeat(64 * 1024)}`;
-    t.like((await send(type, { headers, body: large }))[0], { status: 413, slug: 'payload_too_large' });
+    t.like(await sendOne(type, { headers, body: large }), { status: 413, slug: 'payload_too_large' });
     t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
   });
 }
@@ -193,13 +297,11 @@ test.serial('a refusal of earlier releases, which has its fields alone, is repla
   const payment = await place('alipay');
   const { headers, body } = noticeOf('alipay', payment);
   const forged = { headers, body: body.replace('sign=', 'sign=A') };
-  t.is((await send('alipay', forged))[0]?.slug, 'payment_sign_invalid');
+  t.is((await sendOne('alipay', forged)).slug, 'payment_sign_invalid');
   const fields = Object.fromEntries(new URLSearchParams(body));
   await change('UPDATE payment_callbacks SET sealed = ? WHERE payment_no = ?', [
     seal(JSON.stringify(fields)),
     payment.payment_no,
   ]);
-  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
-  const path = `/payments/${payment.payment_no}/callbacks/${data.callbacks[0].id}/replay`;
-  t.is((await service.admin.post(path)).data.outcome, 'paid');
+  t.is((await service.admin.post(await replayPath(payment))).data.outcome, 'paid');
 });
