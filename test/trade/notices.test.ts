@@ -11,7 +11,7 @@ import { companiesTest, types, type Placed, type Type } from '../support/compani
 import type { MadePayment } from '../support/factories.js';
 import { deliver, flagged, refused, yes, type Notice, type NoticeAnswer } from '../support/notices.js';
 import { holding } from '../support/other-connection.js';
-import { startApi } from '../support/processes.js';
+import { startApi, type TestProcess } from '../support/processes.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -19,6 +19,13 @@ import { until } from '../support/until.js';
 const service = serviceTest();
 const companies = companiesTest(service);
 const { noticeOf } = companies;
+/** It gives up sooner. */
+let hasty: TestProcess;
+
+test.before(async () => {
+  hasty = await startApi({ CALLBACK_DEADLINE_MS: '1500' });
+});
+
 test.afterEach.always(() => setClock());
 
 /** Nobody asks the company about it, which has tests of its own (asking.test.ts). */
@@ -197,7 +204,7 @@ for (const type of types) {
       'INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES (?, ?, ?)',
       [type, 'T-HELD', payment.payment_no],
     );
-    const answers = await send(type, notice).finally(letGo);
+    const answers = await send(type, notice, 1, hasty.url).finally(letGo);
     t.false(answers.some((answer) => isYes(type, answer)));
     t.is(answers[0]?.status, 503);
     t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
@@ -259,18 +266,17 @@ test.serial(
 );
 
 test.serial('only what is stored is a yes while the API stops', async (t) => {
-  const api = await startApi();
   const placed: [Type, Placed][] = [];
   for (const type of types) for (let count = 0; count < 10; count++) placed.push([type, await place(type)]);
   const answers = placed.map(async ([type, payment]) => {
-    const answer = await send(type, noticeOf(type, payment), 1, api.url).catch(() => []);
+    const answer = await send(type, noticeOf(type, payment), 1, hasty.url).catch(() => []);
     return { payment, isYes: answer.some((one) => isYes(type, one)) };
   });
   await answers[0];
-  const code = api.stop();
+  const code = hasty.stop();
   const late = await Promise.all(
     placed.map(async ([type, payment]) =>
-      send(type, noticeOf(type, payment), 1, api.url)
+      send(type, noticeOf(type, payment), 1, hasty.url)
         .then((answer) => ({ payment, isYes: answer.some((one) => isYes(type, one)) }))
         .catch(() => ({ payment, isYes: false })),
     ),
@@ -286,7 +292,7 @@ test.serial('only what is stored is a yes while the API stops', async (t) => {
     ]);
     t.true(rows.length > 0);
   }
-  const answersYet = await send('wechat', { headers: {}, body: '{}' }, 1, api.url).then(
+  const answersYet = await send('wechat', { headers: {}, body: '{}' }, 1, hasty.url).then(
     () => true,
     () => false,
   );
