@@ -6,7 +6,6 @@ import { db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { logger, onLogLine } from '../../src/lib/watch/logger.js';
-import { readUserAgent } from '../../src/lib/values/user-agent.js';
 import { cleanLogs } from '../../src/models/logs/log.js';
 import { SystemLog } from '../../src/models/logs/tables.js';
 import { insertRow } from '../../src/models/tables/rows.js';
@@ -124,21 +123,6 @@ test('an update logs the changed fields, a delete all fields', async (t) => {
       ({ field, old }: { field: string; old: unknown }) => field === 'slug' && old === role.slug,
     ),
   );
-});
-
-test.serial('new entries are in the totals at once', async (t) => {
-  const username = unique('log');
-  const total = async () => (await service.admin.get(`/login-logs?username=${username}`)).data.total;
-  for (let entries = 0; entries < 4; entries++) {
-    t.is(await total(), entries);
-    await writeLogins([
-      {
-        ...{ log_key: newUlid(), admin_id: null, username, ip: '::1', user_agent: '' },
-        ...readUserAgent(undefined),
-        ...{ status: 0, outcome: 'login_locked', created_at: new Date().toISOString() },
-      },
-    ]);
-  }
 });
 
 test('sign-ins are listed with outcomes in the language of the reader', async (t) => {

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { change, db } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
-import { unique } from '../support/factories.js';
+import { makeOrder, makeUser, unique } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { statementsDuring } from '../support/statements.js';
@@ -30,6 +30,27 @@ test.serial('every process counts what another has just written', async (t) => {
     for (const caller of callers)
       t.is((await caller.get('/users?username=counted&page_size=1')).data.total, before + 1);
   }
+});
+
+test.serial('a list with one row shows either that row or nothing', async (t) => {
+  const user_id = (await makeUser(service.admin)).id;
+  const [one, other] = callers as [Client, Client];
+  let isOver = false;
+  const reading = [one, other, one, other].map(async (reader) => {
+    const seen = new Set<string>();
+    while (!isOver) {
+      const { status, data } = await reader.get(`/orders?user_id=${user_id}`);
+      const rows = data.list.map((row: { user_id: number }) => row.user_id === user_id);
+      seen.add(`${status} ${data.total} ${rows}`);
+    }
+    return [...seen];
+  });
+  for (let round = 0; round < 20; round++) {
+    const { order_no } = await makeOrder(one, '1', { user_id });
+    await other.delete(`/orders/${order_no}`);
+  }
+  isOver = true;
+  t.deepEqual([...new Set((await Promise.all(reading)).flat())].sort(), ['200 0 ', '200 1 true']);
 });
 
 test.serial('a slow count is cached for twenty times as long as it takes', async (t) => {

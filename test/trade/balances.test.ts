@@ -232,15 +232,3 @@ test('amounts that a JSON number cannot carry are refused', async (t) => {
   const [log] = (await admin.get(`/user-balance-logs?user_id=${id}&order_by=id:asc`)).data.list;
   t.is(log.description, '0.10000000000000000001', 'texts stay as they are');
 });
-
-test('the total of logs is exact on another process right after a change', async (t) => {
-  const { id } = await makeUser(admin);
-  const totals = () =>
-    Promise.all(
-      [admin, other].map(async (caller) => (await caller.get(`/user-balance-logs?user_id=${id}`)).data.total),
-    );
-  for (let changes = 0; changes < 6; changes++) {
-    t.deepEqual(await totals(), [changes, changes]);
-    await update(id, { type: 'income', amount: 1 }, changes % 2 ? admin : other);
-  }
-});
