@@ -1,29 +1,17 @@
-// Deployments that differ by a setting: production, fewer gateways, modules switched off, a tenant.
+// Deployments that differ by a setting: production, fewer gateways, modules switched off.
 import '../support/environment.js';
 import test from 'ava';
-import { keysLike } from '../support/redis.js';
-import { environment } from '../support/environment.js';
-import { db, select } from '../../src/lib/database/db.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
 import { wechatConfig } from '../support/merchant.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 
-let service: Service;
-const tenantDatabase = `${environment.DB_NAME}_acme_1`;
-
+const service = serviceTest();
 let withoutPayments: Client;
 
 test.before(async () => {
-  service = await startService();
   withoutPayments = service.admin.at((await startApi({ MODULE_PAYMENTS_ENABLED: 'false' })).url);
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${tenantDatabase}\``);
-  await service.stop();
 });
 
 test('production accepts no mock method without a secret', async (t) => {
@@ -125,41 +113,4 @@ test('disabling orders closes their endpoints and menus', async (t) => {
     t.deepEqual([answer.status, answer.code, answer.errorCode], [403, 20003, 'module_orders_disabled']);
   }
   t.false((await admin.get('/info')).text.includes('"slug":"orders"'));
-});
-
-test('a tenant deployment has its own database, Redis keys and notify address', async (t) => {
-  const env = { TENANT_CODE: 'acme-1' };
-  const [api] = await Promise.all([startApi(env), startWorkerProcess(env, 'payments')]);
-  const admin = await service.anonymous.at(api.url).signIn();
-  const { id } = await makeMethod(admin);
-  const order = await makeOrder(admin);
-  const { data } = await admin.post('/payments', {
-    order_no: order.order_no,
-    payment_method_id: id,
-    initiate: true,
-  });
-  t.is(data.gateway.notify_url, 'https://back-office.test/api/payment/notify/mock/acme-1');
-  const callback = mockCallback(data);
-  const refused: [string, number, number, string][] = [
-    ['//api/payment/notify/mock', 400, 400, 'tenant_required'],
-    ['//api/payment/notify/mock/other', 404, 404, 'tenant_not_found'],
-    ['//api/payment/notify/mock/ACME-1', 404, 404, 'tenant_not_found'],
-  ];
-  for (const [path, ...expected] of refused) {
-    const answer = await admin.post(path, callback);
-    t.deepEqual([answer.status, answer.code, answer.errorCode], expected, path);
-  }
-  const paid = await admin.post('//api/payment/notify/mock/acme-1', callback);
-  t.deepEqual(paid.data, { payment_no: data.payment_no, order_no: order.order_no, status: 'paid' });
-  const rows = await select<object>(`SELECT status FROM \`${tenantDatabase}\`.orders`);
-  t.deepEqual(rows, [{ status: 'paid' }]);
-  t.deepEqual(await select('SELECT id FROM orders WHERE order_no = ?', [order.order_no]), []);
-  const keys = await keysLike(`{${environment.REDIS_PREFIX}-acme-1*`);
-  t.true(keys.length > 0);
-  const stranger = await service.anonymous.post('//api/payment/notify/mock/acme-1', callback);
-  t.deepEqual(
-    [stranger.status, stranger.errorCode],
-    [404, 'route_not_found'],
-    'a deployment without tenants',
-  );
 });

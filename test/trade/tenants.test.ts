@@ -65,7 +65,16 @@ test.serial('payments are visible only to their tenant', async (t) => {
     t.is((await admin.get(`/payments?payment_no=${payment.payment_no}`)).data.total, 0);
   }
   const body = mockCallback(payment);
-  t.is((await notify(acme, 'globex', body)).errorCode, 'tenant_not_found');
+  for (const [path, status, errorCode] of [
+    ['', 400, 'tenant_required'],
+    ['/globex', 404, 'tenant_not_found'],
+    ['/ACME', 404, 'tenant_not_found'],
+  ] as const) {
+    const answer = await acme.anonymous.post(`//api/payment/notify/mock${path}`, body);
+    t.deepEqual([answer.status, answer.code, answer.errorCode], [status, status, errorCode], path);
+  }
+  const stranger = await service.anonymous.post('//api/payment/notify/mock/acme', body);
+  t.is(stranger.errorCode, 'route_not_found', 'a deployment without tenants');
   t.is((await notify(globex, 'globex', body)).errorCode, 'payment_not_found');
   t.is((await notify(acme, 'acme', body)).data.status, 'paid');
   const rows = await select<object>(
