@@ -1,8 +1,10 @@
 // What a start adds to a database that is in use: menus and permissions of resources that are new in its release.
 import '../support/environment.js';
 import test from 'ava';
+import { syncPermissions } from '../../src/api/declare/permission-sync.js';
+import { routes } from '../../src/api/routes.js';
 import { change, select } from '../../src/lib/database/db.js';
-import { startApi } from '../support/processes.js';
+import { seed } from '../../src/models/access/seed.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
 
@@ -25,7 +27,9 @@ test('a new release adds its menus without restoring deleted ones', async (t) =>
   t.is((await service.admin.delete(`/menus/${exports?.id}`)).status, 200);
   t.is((await service.admin.put(`/menus/${roles?.id}`, { title: 'Our roles' })).status, 200);
 
-  await startApi();
+  // As each start does.
+  await seed();
+  await syncPermissions(routes);
   const files = await menuOf('files');
   const imports = await menuOf('imports');
   t.is(imports?.parent_id, files?.id);

