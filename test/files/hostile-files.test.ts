@@ -18,7 +18,7 @@ import { reset } from '../support/reset.js';
 let api: TestProcess;
 let admin: Client;
 
-const limits = { UPLOAD_MAX_MB: '4', UPLOAD_TIMEOUT_SECONDS: '6' };
+const limits = { UPLOAD_MAX_MB: '4', UPLOAD_TIMEOUT_SECONDS: '6', CALLBACK_DEADLINE_MS: '1500' };
 const mebibyte = 1024 * 1024;
 
 test.before(async () => {
@@ -266,20 +266,24 @@ test.serial('a body over the limit is answered at once', async (t) => {
 });
 
 test.serial('a request that arrives too slowly is ended', async (t) => {
-  const slow = async (headers: string[], path: string, begin: string): Promise<number> => {
+  const slow = async (headers: string[], path: string, begin: string): Promise<RawAnswer> => {
     const socket = await dial([...headers, 'Content-Length: 60000'], path);
     socket.write(begin);
     const drip = setInterval(() => socket.write('x'), 200);
-    const { status } = await answerOf(socket);
+    const answer = await answerOf(socket);
     clearInterval(drip);
     socket.destroy();
-    return status;
+    return answer;
   };
-  const statuses = await Promise.all([
-    slow(['Content-Type: application/json'], '/api/admin/roles', '{"name": "'),
+  const answers = await Promise.all([
+    slow(['Content-Type: application/json'], '/api/payment/notify/mock', '{"out_trade_no":"'),
     slow([formType], '/api/admin/attachments/upload', fileHead),
   ]);
-  t.deepEqual(statuses, [408, 408]);
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [408, 408],
+  );
+  t.regex(answers[0].text, /"error_code":"request_timeout"/, 'the deadline of its route');
   await until(isClean);
 });
 

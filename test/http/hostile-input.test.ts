@@ -1,7 +1,5 @@
 // No input makes a 5xx, an answer off the envelope, or ends the process: requests generated from every route's schemas.
 import '../support/environment.js';
-import { once } from 'node:events';
-import { request as begin, type IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import pLimit from 'p-limit';
 import type Joi from 'joi';
@@ -372,15 +370,4 @@ test.serial('a request without a path is refused and its connection closed', asy
   );
   t.notRegex(api.output(), /"level":"error"|"stack"|TypeError/);
   await api.stop();
-});
-
-test.serial('a body that arrives too late is a client error', async (t) => {
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': 60_000 };
-  const sent = begin(`${service.url}/api/payment/notify/mock`, { method: 'POST', headers });
-  sent.write('{"out_trade_no":"');
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const [text] = (await once(response, 'data')) as [Buffer];
-  t.is(response.statusCode, 408);
-  t.is((JSON.parse(text.toString()) as { error_code: string }).error_code, 'request_timeout');
-  sent.destroy();
 });
