@@ -28,6 +28,7 @@ const small = {
   ...{ LIMIT_PER_ADDRESS: '40', LIMIT_PER_ADMIN: '30', LIMIT_SIGN_INS: '9', LIMIT_TICKETS: '5' },
   ...{ LIMIT_EXPORTS: '6', LIMIT_STREAMS: '4', LIMIT_UPLOADS: '3', LIMIT_REFUSED_CALLBACKS: '10' },
   ...{ EXPORTS_PER_ADMIN: '2', LOGIN_MAX_PER_ADDRESS: '6' },
+  CALLBACK_WAIT_MS: '100', // no worker settles
 };
 
 const strong = { JWT_SECRET: process.env.JWT_SECRET ?? '', APP_KEY: process.env.APP_KEY ?? '' };
