@@ -1,6 +1,7 @@
 // The bounds on guessing passwords, shared by all processes, and on the work that guessing may cause.
 import '../support/environment.js';
 import '../support/long-deadlines.js';
+import '../support/no-captchas.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
@@ -11,8 +12,9 @@ import type { Answer, Client } from '../support/client.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
-/** Two processes behind a trusted proxy, one that trusts nobody, one that hashes slowly and one without Redis. */
+/** Two processes behind a trusted proxy, one that hashes slowly and one without Redis. */
 let proxied: [Client, Client];
+/** This process, which trusts nobody. */
 let untrusting: Client;
 /** One that asks for captchas after failures. */
 let cautious: Client;
@@ -24,37 +26,24 @@ let crowded: Client;
 let impatient: Client;
 
 test.before(async () => {
-  const open = { CAPTCHA_MODE: 'off', TRUSTED_PROXIES: '' };
   const trusting = {
-    ...{ ...open, LIMITS_ENABLED: 'true', LIMIT_CAPTCHAS: '6' },
+    ...{ LIMITS_ENABLED: 'true', LIMIT_CAPTCHAS: '6' },
     ...{ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8', TRUSTED_PROXY_HOPS: '3' },
   };
-  const started = await Promise.all(
-    [
-      trusting,
-      trusting,
-      open,
-      { ...open, HASH_QUEUE_PER_ADDRESS: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '14' },
-      { ...open, ...withoutRedis },
-      { ...trusting, BCRYPT_COST: '8', HASH_QUEUE: '32', HASH_QUEUE_PER_ADDRESS: '4' },
-      { ...open, HASH_CONCURRENCY: '1', HASH_WAIT_MS: '200', BCRYPT_COST: '14' },
-      { ...open, CAPTCHA_MODE: 'adaptive', TRUSTED_PROXIES: '127.0.0.1' },
-    ].map((env: Record<string, string>) => startApi(env)),
-  );
-  const clients = started.map(({ url }) => service.anonymous.at(url)) as [
-    Client,
-    Client,
-    Client,
-    Client,
-    Client,
-    Client,
-    Client,
-    Client,
+  const settings: Record<string, string>[] = [
+    trusting,
+    trusting,
+    { HASH_QUEUE_PER_ADDRESS: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '12' },
+    withoutRedis,
+    { ...trusting, BCRYPT_COST: '8', HASH_QUEUE: '32', HASH_QUEUE_PER_ADDRESS: '4' },
+    { HASH_CONCURRENCY: '1', HASH_WAIT_MS: '100', BCRYPT_COST: '12' },
+    { CAPTCHA_MODE: 'adaptive', TRUSTED_PROXIES: '127.0.0.1' },
   ];
-  [proxied, untrusting, slow, alone, crowded, impatient, cautious] = [
-    [clients[0], clients[1]],
-    ...(clients.slice(2) as [Client, Client, Client, Client, Client, Client]),
-  ];
+  const started = await Promise.all(settings.map((env) => startApi(env)));
+  untrusting = service.anonymous;
+  const clients = started.map(({ url }) => untrusting.at(url));
+  proxied = clients.slice(0, 2) as typeof proxied;
+  [slow, alone, crowded, impatient, cautious] = clients.slice(2) as [Client, Client, Client, Client, Client];
 });
 
 const login = (
