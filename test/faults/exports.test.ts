@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
-import { change, closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { change, db, select } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf } from '../../src/lib/values/numbers.js';
 import { prepareDatabase } from '../../src/models/migrations/schema.js';
 import { seed } from '../../src/models/access/seed.js';
@@ -12,7 +12,8 @@ import { somePaymentNumber } from '../support/factories.js';
 import { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
@@ -41,12 +42,7 @@ test.before(async () => {
   admin = await new Client(api.url).signIn();
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await redis.remove();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest(() => redis.remove());
 
 /** Pending orders of this month, each of one line and with a pending payment. */
 async function fill(): Promise<void> {

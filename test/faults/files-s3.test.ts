@@ -3,14 +3,15 @@
 import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf, readCsv } from '../support/exports.js';
 import { makeUser, unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, storedOf, textOf } from '../support/files.js';
 import { concluded, errorFileOf, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { until } from '../support/until.js';
 
 let admin: Client;
@@ -32,11 +33,7 @@ test.before(async () => {
   proxied = admin.at(proxy.url);
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest();
 
 /** A session whose chunks have arrived. */
 async function uploaded(content: Buffer): Promise<string> {

@@ -1,8 +1,8 @@
 // A single request from anybody keeps the process from nobody else.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/database/db.js';
-import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startApi, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 
 let api: TestProcess;
 
@@ -10,11 +10,7 @@ test.before(async () => {
   api = await startApi();
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest();
 
 test('a query string of 7,500 names is parsed at once', async (t) => {
   const times: number[] = [];

@@ -2,9 +2,10 @@
 // DB_STARTUP_WAIT_SECONDS, and a balancer gets the truth.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { mustHold } from '../support/figures.js';
 import { beforeDatabase, beforeRedis } from '../support/faulty-proxy.js';
 import { until } from '../support/until.js';
@@ -23,11 +24,8 @@ test.before(async () => {
   caller = new Client((await startApi({ ...database.env, ...redis.env })).url);
 });
 
-test.after.always(async () => {
-  await killProcesses();
+processesTest(() => {
   for (const proxy of [database, redis]) proxy?.close();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
 });
 
 /** Status, business code and data of the answer. */

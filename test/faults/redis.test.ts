@@ -1,7 +1,7 @@
 // Redis stopped, frozen, full, emptied, killed: callbacks are accepted and applied all the same (docs/promises.md R7).
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { Client, type Answer } from '../support/client.js';
 import {
@@ -20,6 +20,7 @@ import {
   startWorkerProcess,
   type TestProcess,
 } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
@@ -46,12 +47,7 @@ test.before(async () => {
   methodId = (await makeMethod(admin)).id;
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await redis.remove();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest(() => redis.remove());
 
 const notify = async (caller: Client, payment: MadePayment): Promise<Answer & { ms: number }> => {
   const begun = Date.now();

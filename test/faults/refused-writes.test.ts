@@ -3,7 +3,7 @@
 import '../support/environment.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { change, closeDatabase, db, insert, select } from '../../src/lib/database/db.js';
+import { change, insert, select } from '../../src/lib/database/db.js';
 import { routes } from '../../src/api/routes.js';
 import { Client, type Answer } from '../support/client.js';
 import {
@@ -18,7 +18,8 @@ import {
 import { beforeDatabase, type FaultyProxy } from '../support/faulty-proxy.js';
 import { png } from '../support/files.js';
 import { holding } from '../support/other-connection.js';
-import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startApi, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { turnedClock } from '../support/turned-clock.js';
 
 let proxy: FaultyProxy;
@@ -34,12 +35,7 @@ test.before(async () => {
   methodId = (await makeMethod(admin)).id;
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  proxy?.close();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest(() => proxy?.close());
 
 async function made(path: string, body: object): Promise<number> {
   const { status, data, text } = await admin.post(path, body);

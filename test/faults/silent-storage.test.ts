@@ -2,13 +2,14 @@
 import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, unique } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { until } from '../support/until.js';
 
 let admin: Client;
@@ -24,11 +25,7 @@ test.before(async () => {
   await watchStates();
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest();
 
 test.serial('files are no longer removed once the store has not answered for one', async (t) => {
   const ids: number[] = [];

@@ -3,16 +3,12 @@ import '../support/environment.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
-import { killProcesses, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { until } from '../support/until.js';
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest();
 
 // Runs in the API process: fills what the system buffers for the client with comments, which would take a stream's own events
 // many minutes, until the process itself holds bytes back.

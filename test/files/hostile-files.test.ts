@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { Client, type Answer } from '../support/client.js';
 import { signedInWith } from '../support/factories.js';
 import { gif, jpeg, pdf, png, sendChunk, textOf, zipOf } from '../support/files.js';
-import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startApi, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { until } from '../support/until.js';
 import { reset } from '../support/reset.js';
 
@@ -26,11 +27,7 @@ test.before(async () => {
   admin = await new Client(api.url).signIn();
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest();
 
 const filesIn = (name: string): string[] => {
   const folder = join(config.storage.root, name);

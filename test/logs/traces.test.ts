@@ -1,11 +1,12 @@
 // A trace id leads from an answer through the job it queued to the statements of both; sockets have a line each too.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/database/db.js';
+import { db } from '../../src/lib/database/db.js';
 import { withoutValues } from '../../src/lib/watch/statements.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
@@ -22,11 +23,7 @@ test.before(async () => {
   await db.query('CREATE TRIGGER slowly BEFORE UPDATE ON orders FOR EACH ROW SET @slept = SLEEP(0.05)');
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest();
 
 type Line = Record<string, unknown>;
 

@@ -6,13 +6,14 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { closeDatabase, db, insert } from '../../src/lib/database/db.js';
+import { insert } from '../../src/lib/database/db.js';
 import { queueNames } from '../../src/lib/queue/names.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
 import { partitionedTables } from '../../src/models/tables/partitions.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -32,12 +33,7 @@ test.before(async () => {
   admin = await new Client(api.url).signIn();
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await redis.remove();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest(() => redis.remove());
 
 /** Asks the port that a process has said to serve metrics on. */
 async function ask(from: TestProcess, path: string, authorization = `Bearer ${token}`) {

@@ -1,11 +1,12 @@
 // A create whose process dies between its commit and its answer: repeated under its Idempotency-Key it answers the record made.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
-import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startApi, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { until } from '../support/until.js';
 
 let database: Awaited<ReturnType<typeof beforeDatabase>>;
@@ -18,12 +19,7 @@ test.before(async () => {
   admin = await new Client(api.url).signIn();
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  database?.close();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest(() => database?.close());
 
 test.serial('an order and a payment made just before a crash are not made again', async (t) => {
   const user_id = (await makeUser(admin)).id;
