@@ -64,16 +64,16 @@ export const lists: Fault[] = [
   },
   {
     file: 'src/models/office/notification-inbox.ts',
-    from: `read_above = read_above + (read_until < :created_at)`,
-    to: `read_above = read_above + (read_until > :created_at)`,
+    from: `box.with('r.read_at IS NULL AND n.created_at > ?', until)`,
+    to: `box.with('n.created_at > ?', until)`,
     breaks: 'what was read one by one stays unread',
     test: figures,
   },
   {
     file: 'src/models/office/notification-retention.ts',
-    from: `SET m.read_above = m.read_above - old.gone`,
-    to: `SET m.read_above = m.read_above`,
-    breaks: 'unread counts are wrong once old notifications are gone',
+    from: `await NotificationRead.destroy({ where: { notification_id: ids }, transaction: t });`,
+    to: ``,
+    breaks: 'who has read a notification stays when it is gone',
     test: figures,
   },
   {

@@ -1,11 +1,11 @@
 // What an administrator sees of the notifications: pages, how many are unread, reading them.
 import { now } from '../../lib/values/clock.js';
-import { change, select, transact, type SqlValue } from '../../lib/database/db.js';
+import { change, select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { orderSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';
-import { count, figures } from '../tables/count.js';
+import { figures } from '../tables/count.js';
 import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
 import { Notification, NotificationMark } from './tables.js';
 
@@ -15,15 +15,11 @@ export async function listNotifications(
   query: NotificationFilter,
 ): Promise<Page<NotificationRecord> & { unread_count: number }> {
   const reader = await readerOf(adminId);
-  const boxes = boxesOf(reader).map((box) => box.equals('n.type', query.type).during('n.created_at', query));
-  const [unread_count, list, sent] = await Promise.all([
-    unreadOf(reader),
-    readPage(reader, boxes, query),
-    Promise.all(boxes.map(countBox)),
+  const [unread_count, list, total] = await Promise.all([
+    countOf(reader, { is_read: false }),
+    readPage(reader, query),
+    countOf(reader, query),
   ]);
-  const all = sent.reduce((sum, count) => sum + count, 0);
-  const total =
-    query.is_read === undefined ? all : await countByState(reader, boxes, query, all, unread_count);
   return { ...toPage(query, list, total), unread_count };
 }
 
@@ -37,51 +33,26 @@ export async function findNotification(adminId: number, id: number): Promise<Not
 }
 
 export async function countUnread(adminId: number): Promise<number> {
-  return unreadOf(await readerOf(adminId));
+  return countOf(await readerOf(adminId), { is_read: false });
 }
 
 /** Marks one as read; reading twice changes nothing. @throws notification_not_found also when it is another's */
 export async function readNotification(adminId: number, id: number): Promise<void> {
-  const { created_at } = await findNotification(adminId, id);
-  await transact(async (t) => {
-    // It may be deleted meanwhile (notification-retention.ts), and must not be counted then.
-    const found = await Notification.findByPk(id, { lock: t.LOCK.SHARE, transaction: t });
-    if (!found) fail('notification_not_found');
-    const isNew = await change(
-      `INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (:adminId, :id, :at)`,
-      { adminId, id, at: now() },
-      t,
-    );
-    if (isNew === 0) return;
-    await change(
-      `INSERT INTO notification_marks (admin_id, read_until, read_above) VALUES (:adminId, :never, 1)
-       ON DUPLICATE KEY UPDATE read_above = read_above + (read_until < :created_at)`,
-      { adminId, never, created_at },
-      t,
-    );
-  });
+  await findNotification(adminId, id);
+  await change(
+    'INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (:adminId, :id, :at)',
+    { adminId, id, at: now() },
+  );
   await deliver({ adminId, frame: { type: 'read', data: { ids: [id] } } });
 }
 
 /** Marks everything up to now as read. */
 export async function readAllNotifications(adminId: number): Promise<void> {
-  const at = now();
-  await transact(async (t) => {
-    await change(
-      `INSERT INTO notification_marks (admin_id, read_until) VALUES (:adminId, :at)
-       ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
-      { adminId, at },
-      t,
-    );
-    // Clocks differ: something newer than this may have been read.
-    await change(
-      `UPDATE notification_marks SET read_above = (SELECT COUNT(*) FROM notifications n
-         JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = :adminId WHERE n.created_at > :at)
-       WHERE admin_id = :adminId`,
-      { adminId, at },
-      t,
-    );
-  });
+  await change(
+    `INSERT INTO notification_marks (admin_id, read_until) VALUES (:adminId, :at)
+     ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
+    { adminId, at: now() },
+  );
   await deliver({ adminId, frame: { type: 'read_all' } });
 }
 
@@ -113,85 +84,56 @@ interface Reader {
   since: Date;
   /** Everything up to that instant is read. */
   until: Date;
-  /** Of what is newer, how many were read one by one. */
-  readAbove: number;
 }
 
 async function readerOf(id: number): Promise<Reader> {
   const [admin, mark] = await Promise.all([
     Admin.findByPk(id, { attributes: ['created_at'] }),
-    NotificationMark.findByPk(id),
+    NotificationMark.findByPk(id, { attributes: ['read_until'] }),
   ]);
-  return {
-    id,
-    since: admin?.created_at ?? now(),
-    until: mark?.read_until ?? never,
-    readAbove: mark?.read_above ?? 0,
-  };
+  return { id, since: admin?.created_at ?? now(), until: mark?.read_until ?? never };
 }
 
-/** What is sent to that administrator, and what is sent to everybody. */
-const boxesOf = ({ id, since }: Reader): Where[] => [
-  new Where().and('n.receiver_id = ?', id),
-  new Where().and('n.receiver_id IS NULL AND n.created_at >= ?', since),
-];
+type Filter = Partial<NotificationFilter>;
 
-const countBox = (box: Where): Promise<number> => count('notifications n', box);
-
-async function unreadOf(reader: Reader): Promise<number> {
-  const unread = boxesOf(reader).map((box) => countBox(box.and('n.created_at > ?', reader.until)));
-  const [own, shared] = (await Promise.all(unread)) as [number, number];
-  return Math.max(0, own + shared - reader.readAbove);
-}
-
-async function countByState(
-  reader: Reader,
-  boxes: readonly Where[],
-  query: NotificationFilter,
-  all: number,
-  unread: number,
-): Promise<number> {
-  const { type, start_time, end_time, start_date, end_date } = query;
-  const isFiltered = [type, start_time, end_time, start_date, end_date].some(
-    (filter) => filter !== undefined,
-  );
-  if (!isFiltered) return query.is_read ? all - unread : unread;
-  const [row] = await figures.select<{ total: number }>(
-    `SELECT COUNT(*) AS total FROM (${boxes.map((box) => stateSql(reader, box, query).sql).join(' UNION ALL ')}) both_boxes`,
-    boxes.flatMap((box) => stateSql(reader, box, query).values),
-  );
-  return row?.total ?? 0;
-}
+/** What is sent to that administrator, and what is sent to everybody: each has an index in the order of the list. */
+const boxesOf = ({ id, since }: Reader, { type, ...times }: Filter): Where[] =>
+  [
+    new Where().and('n.receiver_id = ?', id),
+    new Where().and('n.receiver_id IS NULL AND n.created_at >= ?', since),
+  ].map((box) => box.equals('n.type', type).during('n.created_at', times));
 
 /** The notifications of a box: all, the read ones or the unread ones. */
-function stateSql(
-  reader: Reader,
-  box: Where,
-  { is_read, type, order_by }: NotificationFilter,
-): { sql: string; values: SqlValue[] } {
-  const columns = 'SELECT n.id, n.type, n.title, n.created_at FROM notifications n';
-  // The index gives the order, so that reading ends with the page; for unread ones the server chooses better.
-  const isById = is_read !== false && order_by[0]?.field === 'id';
-  const hint = isById ? `FORCE INDEX (${type ? 'ix_notifications_of_type' : 'ix_notifications_of'})` : '';
-  if (is_read === undefined) return { sql: `${columns} ${hint} ${box.sql}`, values: box.values };
-  const state = is_read
-    ? box.with('(r.read_at IS NOT NULL OR n.created_at <= ?)', reader.until)
-    : box.with('r.read_at IS NULL AND n.created_at > ?', reader.until);
-  return {
-    sql: `${columns} ${hint} LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = ? ${state.sql}`,
-    values: [reader.id, ...state.values],
-  };
+function stateSql({ id, until }: Reader, box: Where, isRead: boolean | undefined) {
+  if (isRead === undefined) return { sql: box.sql, values: box.values };
+  const state = isRead
+    ? box.with('(r.read_at IS NOT NULL OR n.created_at <= ?)', until)
+    : box.with('r.read_at IS NULL AND n.created_at > ?', until);
+  const reads = 'LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = ?';
+  return { sql: `${reads} ${state.sql}`, values: [id, ...state.values] };
 }
 
-async function readPage(
-  reader: Reader,
-  boxes: readonly Where[],
-  query: NotificationFilter,
-): Promise<NotificationRecord[]> {
+async function countOf(reader: Reader, filter: Filter): Promise<number> {
+  const counts = boxesOf(reader, filter).map(async (box) => {
+    const { sql, values } = stateSql(reader, box, filter.is_read);
+    const [row] = await figures.select<{ total: number }>(
+      `SELECT COUNT(*) AS total FROM notifications n ${sql}`,
+      values,
+    );
+    return row?.total ?? 0;
+  });
+  return (await Promise.all(counts)).reduce((sum, total) => sum + total, 0);
+}
+
+async function readPage(reader: Reader, query: NotificationFilter): Promise<NotificationRecord[]> {
   const needed = query.page * query.page_size;
-  const sources = boxes.map((box) => {
-    const { sql, values } = stateSql(reader, box, query);
-    return { sql: `(${sql} ${orderSql(query, 'n')} LIMIT ${needed})`, values };
+  // The index gives the order, so that reading ends with the page; for unread ones the server chooses better.
+  const isById = query.is_read !== false && query.order_by[0]?.field === 'id';
+  const index = query.type ? 'ix_notifications_of_type' : 'ix_notifications_of';
+  const sources = boxesOf(reader, query).map((box) => {
+    const { sql, values } = stateSql(reader, box, query.is_read);
+    const from = `SELECT n.id, n.type, n.title, n.created_at FROM notifications n ${isById ? `FORCE INDEX (${index})` : ''}`;
+    return { sql: `(${from} ${sql} ${orderSql(query, 'n')} LIMIT ${needed})`, values };
   });
   const keys = await select<{ id: number }>(
     `SELECT k.id FROM (${sources.map(({ sql }) => sql).join(' UNION ALL ')}) k

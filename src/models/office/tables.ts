@@ -89,8 +89,8 @@ export class NotificationRead extends Model<Row<NotificationRead>, NewRow<Notifi
 export class NotificationMark extends Model<Row<NotificationMark>, NewRow<NotificationMark>> {
   @Column(big().primary()) declare admin_id: number;
   @Column(instant()) declare read_until: Date;
-  /** How many newer ones were read one by one. */
-  @Column(unsigned().default(0)) declare read_above: CreationOptional<number>;
+  /** Read by the release before; dropped with the next one. */
+  @Column(unsigned().default(0).internal()) declare read_above: Unlisted<CreationOptional<number>>;
 }
 
 /** failed: waits for a person; retried: queued again; done: it has succeeded since. */
