@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { countJobs } from '../../lib/queue/queue.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
+import { isId } from '../../lib/values/numbers.js';
 import { retryAllFailed, retryEach } from '../../jobs/failed-work.js';
 import {
   countFailedJobs,
@@ -101,7 +102,7 @@ function criteria(given: Given): FailedJobCriteria {
 }
 
 function idsOf({ args }: Given): number[] {
-  const wrong = args.find((arg) => !/^[1-9]\d{0,15}$/.test(arg));
+  const wrong = args.find((arg) => !isId(arg));
   if (wrong !== undefined) throw new Misuse(`"${wrong}" is no id`);
   return [...new Set(args.map(Number))];
 }

@@ -4,6 +4,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import { arePrintableLines, isPrintable } from '../../lib/input/printable.js';
 import { say, type Language, type Text } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
+import { isId } from '../../lib/values/numbers.js';
 import { restore } from '../../lib/sheets/sheet.js';
 import type { ImportReason } from './import-reason.js';
 
@@ -147,7 +148,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
   const key = (column: SheetColumn): number | undefined => {
     const value = cellText(cells, layout[column]);
     if (value === '') return undefined;
-    const number = /^[1-9]\d{0,15}$/.test(value) ? Number(value) : NaN;
+    const number = isId(value) ? Number(value) : NaN;
     return Number.isSafeInteger(number) ? number : refuse(column, value, 'key');
   };
   const money = (column: SheetColumn): Money | undefined => {

@@ -8,7 +8,7 @@ import { announce } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
-import { orderPeriod } from '../../lib/values/numbers.js';
+import { isId, orderPeriod } from '../../lib/values/numbers.js';
 import { money } from '../../lib/input/schema.js';
 import { addFilters, filtersOf } from '../tables/filters.js';
 import { listPage } from '../tables/page.js';
@@ -193,9 +193,7 @@ function byReference(reference: string): Where {
   const where = new Where().and('o.deleted_at IS NULL');
   const period = orderPeriod(reference);
   if (period !== undefined) return where.and('o.order_no = ? AND o.period = ?', reference, period);
-  return /^[1-9]\d{0,15}$/.test(reference)
-    ? where.and('o.id = ?', Number(reference))
-    : fail('order_not_found');
+  return isId(reference) ? where.and('o.id = ?', Number(reference)) : fail('order_not_found');
 }
 
 async function lockOrder(where: Where, t: Transaction): Promise<LockedOrder> {

@@ -8,6 +8,7 @@ import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/values/money.js';
 import { announce } from '../../lib/redis/changes.js';
 import {
+  isId,
   newPaymentNumber,
   orderKey,
   orderPeriod,
@@ -66,7 +67,7 @@ export async function findPayment(reference: string, t?: Transaction): Promise<P
   const period = paymentPeriod(reference);
   const where = new Where();
   if (period !== undefined) where.and('p.payment_no = ? AND p.period = ?', reference, period);
-  else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('p.id = ?', Number(reference));
+  else if (isId(reference)) where.and('p.id = ?', Number(reference));
   else fail('payment_record_not_found');
   if (t) await lockRows('payments p', where, t);
   return (await records.first(where.sql, where.values, { t })) ?? fail('payment_record_not_found');

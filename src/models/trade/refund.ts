@@ -5,7 +5,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
-import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
+import { isId, orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
 import { lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
@@ -53,7 +53,7 @@ export async function findRefund(reference: string, t?: Transaction): Promise<Re
   const period = refundPeriod(reference);
   const where = new Where();
   if (period !== undefined) where.and('r.refund_no = ? AND r.period = ?', reference, period);
-  else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('r.id = ?', Number(reference));
+  else if (isId(reference)) where.and('r.id = ?', Number(reference));
   else fail('refund_not_found');
   if (t) await lockRows('refunds r', where, t);
   return (await records.first(where.sql, where.values, { t })) ?? fail('refund_not_found');

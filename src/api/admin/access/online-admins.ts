@@ -4,6 +4,7 @@ import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { idParam } from '../../../lib/input/schema.js';
 import { problem } from '../../../lib/input/validation.js';
+import { isId } from '../../../lib/values/numbers.js';
 import {
   kickOut,
   listOnline,
@@ -68,7 +69,7 @@ export const routes = [
 
 function readIds(text: string): number[] {
   const parts = text.split(',').map((part) => part.trim());
-  const isReadable = parts.length <= maxAtOnce && parts.every((part) => /^[1-9]\d{0,15}$/.test(part));
+  const isReadable = parts.length <= maxAtOnce && parts.every(isId);
   if (isReadable) return parts.map(Number);
   throw new AppError('value_not_acceptable', { fields: { token_ids: [problem('string.pattern.base')] } });
 }
