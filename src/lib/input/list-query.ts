@@ -146,7 +146,7 @@ export class Where {
    * @param period the partition column, if it is the column's month
    */
   during(column: string, query: TimeRange, period?: string): this {
-    const [from, to] = [query.start_time ?? query.start_date, query.end_time ?? query.end_date];
+    const [from, to] = rangeOf(query);
     this.between(column, from, to);
     return period ? this.between(period, from && periodOf(from), to && periodOf(to)) : this;
   }
@@ -156,6 +156,10 @@ export class Where {
     return this.#terms.length === 0 ? '' : `WHERE ${this.#terms.join(' AND ')}`;
   }
 }
+
+/** The ends of a time range under either of their names. */
+export const rangeOf = (query: TimeRange) =>
+  [query.start_time ?? query.start_date, query.end_time ?? query.end_date] as const;
 
 export const isAscii = (value = ''): boolean => /^\p{ASCII}*$/u.test(value);
 

@@ -11,6 +11,7 @@ import type { ModelStatic, WhereOptions } from 'sequelize';
 import {
   escapeLike,
   isAscii,
+  rangeOf,
   toPage,
   type ListQuery,
   type Page,
@@ -54,9 +55,8 @@ export const containingAscii = (part: string | undefined): object | undefined =>
   isAscii(part) ? containing(part) : { [Op.in]: [] };
 
 /** start_time and end_time (or their aliases). */
-export function during({ start_time, start_date, end_time, end_date }: TimeRange): object | undefined {
-  const from = start_time ?? start_date;
-  const to = end_time ?? end_date;
+export function during(query: TimeRange): object | undefined {
+  const [from, to] = rangeOf(query);
   if (!from && !to) return undefined;
   return { ...(from && { [Op.gte]: from }), ...(to && { [Op.lte]: to }) };
 }

@@ -1,7 +1,7 @@
 // Filters of payments in lists, exports and totals.
 import Joi from 'joi';
 import { now } from '../../lib/values/clock.js';
-import { Where, type TimeRange } from '../../lib/input/list-query.js';
+import { rangeOf, Where, type TimeRange } from '../../lib/input/list-query.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { id } from '../../lib/input/schema.js';
 import { paymentStatuses, type PaymentStatus } from './tables.js';
@@ -70,8 +70,7 @@ const clockMs = 3_600_000;
  * @param alias of their table
  */
 export function inTime(where: Where, alias: string, criteria: TimeRange & { time_field: string }): Where {
-  const from = criteria.start_time ?? criteria.start_date;
-  const to = criteria.end_time ?? criteria.end_date;
+  const [from, to] = rangeOf(criteria);
   where.between(`${alias}.${criteria.time_field}`, from, to);
   const isCreation = criteria.time_field === 'created_at';
   const first = isCreation && from ? periodOf(from) : undefined;
