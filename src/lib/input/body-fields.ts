@@ -1,4 +1,4 @@
-// The fields of a body: JSON, or a form.
+// The fields of a body, JSON or a form, and of a query string.
 import { scan } from '@hapi/bourne';
 import { fail } from '../errors/app-error.js';
 
@@ -33,17 +33,24 @@ function parsed(json: string): unknown {
 }
 
 // The names as they are, brackets and dots included: signatures cover them. Who reads the fields refuses a list.
-function formFields(text: string): Record<string, string | string[]> {
-  const given = new Map<string, string[]>();
+function formFields(text: string): NamedValues {
+  const fields = parametersOf(text);
+  Reflect.deleteProperty(fields, '__proto__');
+  return fields;
+}
+
+export type NamedValues = Record<string, string | string[]>;
+
+/** The parameters of a form or a query string; repeated ones become arrays. */
+export function parametersOf(text: string): NamedValues {
+  const values = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
-    const values = given.get(name);
-    if (values) values.push(value);
-    else given.set(name, [value]);
+    const known = values.get(name);
+    if (known === undefined) values.set(name, value);
+    else if (typeof known === 'string') values.set(name, [known, value]);
+    else known.push(value);
   }
-  given.delete('__proto__');
-  return Object.fromEntries(
-    [...given].map(([name, values]) => [name, values.length === 1 ? (values[0] as string) : values]),
-  );
+  return Object.fromEntries(values);
 }
 
 /** Schemas, masks and logs recurse into a body. */
