@@ -22,7 +22,7 @@ type Parser = (ctx: Context) => Promise<Received>;
 const usualBytes = 64 * 1024;
 
 /** The body parser of a route; undefined when it takes no body. */
-export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: Route): Parser | undefined {
+export function bodyParser({ method, body, form, upload, bodyBytes }: Route): Parser | undefined {
   if (!body) return undefined;
   const limit = Math.min(form?.maxBytes ?? bodyBytes ?? usualBytes, config.app.jsonMaxBytes);
   const parse = koaBody({
@@ -44,8 +44,7 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
     assertPlain(ctx);
     if (upload && ctx.is('multipart')) {
       const received = await receiveForm(ctx, upload);
-      const fields = withAliases(received.fields, aliases) as Record<string, unknown>;
-      return { body: coerceFields(fields), upload: received.upload };
+      return { body: coerceFields(received.fields), upload: received.upload };
     }
     if (upload?.required) fileMissing(upload);
     if (!form) assertJson(ctx);
