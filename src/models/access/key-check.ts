@@ -13,11 +13,7 @@ export type KeyState = 'right' | 'previous' | 'wrong' | 'new';
 
 /** Whether the configured keys are those of this database. */
 export async function keyState(): Promise<KeyState> {
-  return keyStateOf(await storedKeyDigest());
-}
-
-/** What the keys given are to data under the key of that digest. */
-function keyStateOf(digest: string | undefined): KeyState {
+  const digest = await storedDigest(name);
   if (digest === undefined) return 'new';
   const [today, ...previous] = digests();
   if (digest === today) return 'right';
@@ -32,11 +28,6 @@ export async function storedDigest(name: string): Promise<string | undefined> {
 /** Stores a digest under that name. */
 export async function storeDigest(name: string, digest: string): Promise<void> {
   await KeyCheck.upsert({ name, digest });
-}
-
-/** The digest of the key of this database, when it knows one. */
-async function storedKeyDigest(): Promise<string | undefined> {
-  return storedDigest(name);
 }
 
 /**
