@@ -86,12 +86,14 @@ let known: { version: number; ranges: Promise<Ends[]> } | undefined;
 export async function isBlocked(ip: string, { blacklist: version }: Versions): Promise<boolean> {
   const number = ipNumber(ip);
   if (number === undefined) return false;
-  if (known?.version !== version) known = { version, ranges: readRanges() };
-  const { ranges } = known;
-  ranges.catch(() => {
-    if (known?.ranges === ranges) known = undefined;
-  });
-  return isWithin(number, await ranges);
+  if (known?.version !== version) {
+    const ranges = readRanges();
+    known = { version, ranges };
+    ranges.catch(() => {
+      if (known?.ranges === ranges) known = undefined;
+    });
+  }
+  return isWithin(number, await known.ranges);
 }
 
 /** Every enabled entry. */
