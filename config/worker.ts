@@ -5,7 +5,7 @@ export function workerConfig() {
   return {
     /** Payment and maintenance jobs that one worker runs at once. */
     concurrency: 8,
-    /** Rows whose job is gone are queued again this often; a divisor of a minute. */
+    /** Rows whose job is gone are queued again this often. */
     sweepSeconds: constant('SWEEP_SECONDS', 30),
     /** An unsettled row must be this old before the sweeper takes it. */
     sweepAgeMs: constant('SWEEP_AGE_SECONDS', 10) * 1000,

@@ -168,13 +168,13 @@ function deliverTo(peers: Set<Peer>, { adminId, frame }: Delivery): void {
   }
 }
 
-/** Scopes changed since the last frame; names only, which are no secret to administrators. */
+/** Lists changed since the last frame; names only, which are no secret to administrators. */
 const changed = new Set<string>();
 let pushTimer: NodeJS.Timeout | undefined;
 
 // Frames about changes are throttled: the first is sent at once, the others together.
-function pushChanges(peers: Set<Peer>, scopes: readonly string[]): void {
-  for (const scope of scopes) changed.add(scope);
+function pushChanges(peers: Set<Peer>, lists: readonly string[]): void {
+  for (const list of lists) changed.add(list);
   if (pushTimer) return;
   const push = (): void => {
     const isAnything = changed.size > 0;
