@@ -42,10 +42,10 @@ export class OperationLog extends Model<Row<OperationLog>, NewRow<OperationLog>>
   @Column(text(45)) declare ip: string;
   @Column(text(500)) declare user_agent: string;
   /** Query and body, masked. */
-  @Column(json('mediumtext').nullable()) declare request: unknown;
+  @Column(json().nullable()) declare request: unknown;
   @Column(small()) declare status: number;
   @Column(unsigned()) declare duration_ms: number;
-  @Column(json<FieldChange[]>('mediumtext').nullable()) declare changes: FieldChange[] | null;
+  @Column(json<FieldChange[]>().nullable()) declare changes: FieldChange[] | null;
   @Column(ascii(64)) declare trace_id: string;
   @Column(instant()) declare created_at: Date;
   /** Number or id of the record it changed or made. */

@@ -106,7 +106,7 @@ export class FailedJob extends Model<Row<FailedJob>, NewRow<FailedJob>> {
   @Column(text(60)) declare job: string;
   /** Names the work, whichever of its jobs failed. */
   @Column(ascii(255)) declare job_key: string;
-  @Column(json('mediumtext').internal()) declare payload: Unlisted<unknown>;
+  @Column(json().internal()) declare payload: Unlisted<unknown>;
   @Column(text(2000)) declare error: string;
   /** Runs of the job that was last abandoned. */
   @Column(unsigned()) declare attempts: number;

@@ -191,9 +191,8 @@ export const instant = () => column<Date>('time', 'datetime(3)', { type: DataTyp
 export const text = (max: number) =>
   column<string>('text', `varchar(${max})`, { type: DataType.STRING(max) });
 
-/** A text of up to 64 KiB, or of 16 MiB. */
-export const longText = (sqlType: 'text' | 'mediumtext' = 'text') =>
-  column<string>('text', sqlType, { type: DataType.TEXT });
+/** A text of up to 64 KiB. */
+export const longText = () => column<string>('text', 'text', { type: DataType.TEXT });
 
 /** A text of ASCII characters, compared byte by byte; or one of these. */
 export const ascii = <const V extends string = string>(max: number, values?: readonly V[]) =>
@@ -206,9 +205,9 @@ export const code = (length: number) =>
 /** Bytes of a fixed number. */
 export const bytes = (length: number) => column<Buffer>('any', `binary(${length})`, { type: DataType.BLOB });
 
-/** A value stored as JSON text. */
-export const json = <V = unknown>(sqlType: 'text' | 'mediumtext' = 'text') =>
-  column<V>('any', sqlType, {
+/** A value stored as JSON text of up to 16 MiB. */
+export const json = <V = unknown>() =>
+  column<V>('any', 'mediumtext', {
     type: DataType.TEXT,
     read: (stored) => JSON.parse(stored as string) as unknown,
     write: (value) => JSON.stringify(value),
