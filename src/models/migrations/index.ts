@@ -27,6 +27,7 @@ import { paymentFollowUps } from './0026-payment-follow-ups.js';
 import { refunds } from './0027-refunds.js';
 import { operationRecord } from './0028-operation-record.js';
 import { logIndexes } from './0029-log-indexes.js';
+import { plainBalanceLogs } from './0030-plain-balance-logs.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -58,4 +59,5 @@ export const migrations: Migration[] = [
   refunds,
   operationRecord,
   logIndexes,
+  plainBalanceLogs,
 ];

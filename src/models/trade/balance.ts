@@ -5,7 +5,6 @@ import { transact } from '../../lib/database/db.js';
 import { isDuplicate } from '../../lib/database/errors.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
-import { periodOf } from '../../lib/values/numbers.js';
 import { announce } from '../../lib/redis/changes.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { insertRow, updateRows } from '../tables/rows.js';
@@ -88,7 +87,7 @@ export async function applyChange(
     request_id,
     created_at: at,
   };
-  const id = await insertRow(BalanceLog, { ...log, period: periodOf(at) }, t);
+  const id = await insertRow(BalanceLog, log, t);
   await updateRows(User, { balance: after, updated_at: at }, { id: userId }, t);
   return { id, ...log, user: { id: userId, username: user.username }, operator };
 }

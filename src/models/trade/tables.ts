@@ -47,8 +47,8 @@ export type BalanceChangeType = (typeof balanceChangeTypes)[number];
 @Table('user_balance_logs', { uq_user_balance_logs_request: ['request_id'] })
 export class BalanceLog extends Model<Row<BalanceLog>, NewRow<BalanceLog>> {
   @Column(id()) declare id: CreationOptional<number>;
-  /** Used for counting only; a partitioned table could not guarantee that a request_id is unique. */
-  @Column(unsigned().internal()) declare period: Unlisted<number>;
+  /** Written by the release before; dropped with the next one. */
+  @Column(unsigned().default(0).internal()) declare period: Unlisted<CreationOptional<number>>;
   @Column(big()) declare user_id: number;
   @Column(ascii(10, balanceChangeTypes)) declare type: BalanceChangeType;
   @Column(money()) declare amount: Money;
