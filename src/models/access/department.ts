@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { containing, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
@@ -60,19 +60,19 @@ export async function createDepartment(fields: DepartmentFields): Promise<number
 
 /** Changes only the fields given; a move keeps the tree free of cycles and at most 10 levels deep. */
 export async function updateDepartment(id: number, fields: Partial<DepartmentFields>): Promise<void> {
-  await announcing(['identity'], () =>
-    transact(async (t) => {
-      const rows = await parents(t);
-      const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
-      const parent = fields.parent_id;
-      if (parent !== undefined && parent !== department.parent_id) {
-        if (withDescendants(rows, id).has(parent)) fail('department_cycle', { field: 'parent_id' });
-        assertParent(rows, parent);
-        if (isTooDeep(rows, parent, id)) tooDeep();
-      }
-      await department.update(blankToNull(fields), { transaction: t });
-    }),
-  );
+  await transact(async (t) => {
+    const rows = await parents(t);
+    const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
+    const parent = fields.parent_id;
+    if (parent !== undefined && parent !== department.parent_id) {
+      if (withDescendants(rows, id).has(parent)) fail('department_cycle', { field: 'parent_id' });
+      assertParent(rows, parent);
+      if (isTooDeep(rows, parent, id)) tooDeep();
+    }
+    await department.update(blankToNull(fields), { transaction: t });
+  });
+  // Lists of administrators show its name.
+  announce(['identity']);
 }
 
 /** Deletes a department without children and administrators. */
