@@ -12,8 +12,8 @@ interface Entry {
 
 interface Place {
   id: number;
-  parent_id: number;
-  sort: number;
+  parent_id?: number;
+  sort?: number;
 }
 
 const { changesOf, moved, placed, stepped } = await consoleModule<{
@@ -40,7 +40,7 @@ const shapeOf = (entries: readonly Entry[]): Shape[] =>
 
 // As the service does: every write by itself, children by position and id.
 function written(before: readonly Entry[], places: readonly Place[]): Entry[] {
-  const rows = new Map<number, Place>();
+  const rows = new Map<number, Required<Place>>();
   const read = (entries: readonly Entry[], parent_id: number): void => {
     for (const { id, sort, children = [] } of entries) {
       rows.set(id, { id, parent_id, sort });
@@ -49,9 +49,9 @@ function written(before: readonly Entry[], places: readonly Place[]): Entry[] {
   };
   read(before, 0);
   for (const place of places) {
-    for (let above = place.parent_id; above !== 0; above = rows.get(above)?.parent_id ?? 0)
+    for (let above = place.parent_id ?? 0; above !== 0; above = rows.get(above)?.parent_id ?? 0)
       if (above === place.id) throw new Error(`${place.id} would stand below itself`);
-    rows.set(place.id, place);
+    rows.set(place.id, { ...(rows.get(place.id) as Required<Place>), ...place });
   }
   const below = (parent: number): Entry[] =>
     [...rows.values()]
@@ -111,8 +111,13 @@ test('the writes of any moves lead to the tree shown', (t) => {
       const places = changesOf(tree, after);
       t.deepEqual(shapeOf(written(tree, places)), shapeOf(after));
       t.deepEqual(shapeOf(placed(tree, places)), shapeOf(after), 'made again');
+      const step = (now: Place[], { id, parent, at }: (typeof moves)[number]) =>
+        changesOf(tree, moved(placed(tree, now), id, parent, at));
+      t.deepEqual(moves.reduce(step, []), places, 'one after the other');
     }),
   );
+  const back = stepped(placed(tree, changesOf(tree, stepped(tree, 13, 'up'))), 13, 'down');
+  t.deepEqual(changesOf(tree, back), [], 'and back');
   t.deepEqual(changesOf(tree, tree), []);
   t.deepEqual(
     changesOf(tree, stepped(tree, 13, 'up')).map(({ id }) => id),
@@ -139,4 +144,12 @@ test('changes made again in a tree that others have changed leave out what no lo
       ],
     ],
   ]);
+  t.deepEqual(
+    shapeOf(placed([entry(2, 0, [entry(1, 0)]), entry(3, 5)], changesOf(tree, stepped(tree, 3, 'up')))),
+    [
+      [3, []],
+      [2, [[1, []]]],
+    ],
+    'what somebody else has moved stays below its new parent',
+  );
 });

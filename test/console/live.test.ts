@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { consoleTest } from '../support/console-test.js';
 import {
+  makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
@@ -13,6 +14,7 @@ import {
   makeUser,
   mockCallback,
   signedInWith,
+  unique,
 } from '../support/factories.js';
 import { startGateway } from '../support/gateway.js';
 import { enter, follow, openPage } from '../support/pages.js';
@@ -174,6 +176,51 @@ journey('neither a concurrent change nor a lost network discards the edits of a 
     nickname: 'Mine',
     email: 'theirs@example.com',
   });
+});
+
+freshJourney('what somebody else changes of a profile that is being edited stays', async (t, page) => {
+  const { admin } = own.service;
+  const account = await makeAdmin(admin, [1]);
+  await enter(page, { at: '/console/access/profile', ...account });
+  await page.getByLabel('Display name').fill('Mine');
+  await admin.put(`/admins/${account.id}`, { nickname: 'Theirs', email: 'theirs@example.com' });
+  await page.locator('input[value="theirs@example.com"]').waitFor();
+  // Not in the page yet.
+  await page.route('**/api/admin/info', (route) => route.abort());
+  await admin.put(`/admins/${account.id}`, { phone: '555 0100' });
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  t.like(await selectRow('SELECT nickname, email, phone FROM admins WHERE id = ?', [account.id]), {
+    nickname: 'Mine',
+    email: 'theirs@example.com',
+    phone: '555 0100',
+  });
+});
+
+journey('moves of the menu leave what somebody else moves and adds meanwhile', async (t, page) => {
+  const { admin } = own.service;
+  const [moved, other] = [unique('m'), unique('m')];
+  const entry = async (slug: string, parent_id: number): Promise<number> =>
+    (await admin.post('/menus', { title: slug, slug, type: 2, parent_id, path: `/${slug}`, sort: 9 })).data
+      .id;
+  const directory = await entry(unique('m'), 0);
+  const id = await entry(moved, directory);
+  const otherId = await entry(other, directory);
+  await follow(page, '/console/access/menus/order');
+  await page.getByRole('treeitem', { name: moved }).getByText(moved).click();
+  await page.getByRole('button', { name: 'Down' }).click();
+  await page.getByText(/will change/).waitFor();
+  await admin.put(`/menus/${otherId}`, { parent_id: 0 });
+  const added = unique('m');
+  await entry(added, directory);
+  await page.getByRole('treeitem', { name: added }).waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Menu saved').waitFor();
+  const parentOf = async (one: number) =>
+    (await selectRow<{ parent_id: number | null }>('SELECT parent_id FROM menus WHERE id = ?', [one]))
+      .parent_id;
+  t.is((await parentOf(otherId)) ?? 0, 0);
+  t.is(await parentOf(id), directory);
 });
 
 journey('a form opened from a row stays when its row leaves the page', async (t, page) => {

@@ -73,17 +73,13 @@ export default function MenuOrder() {
     meta: { scopes: ['identity'] },
   });
   const draft = useDraft('menu-order', {});
-  const [latest, setLatest] = useState<readonly Entry[]>();
+  // The moves alone: what somebody else moves, adds or deletes meanwhile stays so.
+  const [places, setPlaces] = useState((draft.known?.values.places ?? []) as readonly Place[]);
   const [chosen, setChosen] = useState<number>();
-  const restored = useMemo(
-    () => data && draft.known && placed(data, draft.known.values.places as Place[]),
-    [data, draft.known],
-  );
-  const arranged = latest ?? restored;
-  const tree = arranged ?? data;
-  const changes = useMemo(() => (data && arranged ? changesOf(data, arranged) : []), [data, arranged]);
+  const tree = useMemo(() => data && placed(data, places), [data, places]);
+  const changes = useMemo(() => (data && tree ? changesOf(data, tree) : []), [data, tree]);
   const reset = () => {
-    setLatest(undefined);
+    setPlaces([]);
     draft.forget();
   };
   useLeaveGuard(changes.length > 0);
@@ -108,9 +104,9 @@ export default function MenuOrder() {
   });
   const change = (next: readonly Entry[]) => {
     save.reset();
-    setLatest(next);
-    const places = changesOf(data ?? [], next);
-    draft.keep({ places: places.length > 0 ? places : undefined }, {});
+    const moves = changesOf(data ?? [], next);
+    setPlaces(moves);
+    draft.keep({ places: moves.length > 0 ? moves : undefined }, {});
   };
   const go = (step: Step) => {
     if (chosen !== undefined && tree) change(stepped(tree, chosen, step));
@@ -147,7 +143,9 @@ export default function MenuOrder() {
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {draft.known && changes.length > 0 && <DraftNote onDiscard={reset} />}
       {save.error && <Problem error={save.error} />}
-      {save.isSuccess && !arranged && <Alert type="success" role="status" showIcon title={t.saved} />}
+      {save.isSuccess && changes.length === 0 && (
+        <Alert type="success" role="status" showIcon title={t.saved} />
+      )}
       <section className="panel narrow">
         <p className="soft">{t.how}</p>
         <Flex gap={8} wrap align="center" role="toolbar" aria-label={t.title}>

@@ -1,13 +1,13 @@
 // One's own account: data, password, and display settings of this browser.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Alert, App, Button, Form, Input, Segmented, Select, Skeleton } from 'antd';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { call, type Body } from '../contract/api.ts';
 import { browserZone, changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
 import { DraftNote } from '../parts/form/draft-note.tsx';
 import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
-import { touched } from '../parts/form/form-values.ts';
+import { changed, rebase, touched } from '../parts/form/form-values.ts';
 import { PasswordForm } from '../parts/form/password-form.tsx';
 import { Time } from '../parts/show/cells.tsx';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
@@ -113,6 +113,12 @@ function Account() {
     draft.forget();
     setDirty(false);
   };
+  // Another tab or administrator may change them meanwhile: what is not edited here follows, and is not sent.
+  const base = useRef<Fields>(stored);
+  useEffect(() => {
+    form.setFieldsValue(rebase(form.getFieldsValue(), base.current, stored).taken);
+    base.current = stored;
+  }, [nickname, email, phone]);
   const save = useMutation({
     mutationFn: (body: Fields) => call('PUT /api/admin/profile', { body }),
     onSuccess: (profile) => {
@@ -132,7 +138,7 @@ function Account() {
       form={form}
       layout="vertical"
       initialValues={{ ...stored, ...draft.known?.values }}
-      onFinish={(body) => save.mutate(body)}
+      onFinish={(values) => save.mutate(changed(values, base.current))}
       onValuesChange={(_, values) => {
         draft.keep(touched(values, stored), stored);
         setDirty(true);

@@ -9,11 +9,11 @@ export interface Entry {
 
 export type Step = 'up' | 'down' | 'in' | 'out';
 
-/** The change of one entry. Parent 0 is the root. */
+/** What changes of the place of one entry. Parent 0 is the root. */
 export interface Place {
   id: number;
-  parent_id: number;
-  sort: number;
+  parent_id?: number;
+  sort?: number;
 }
 
 interface Found {
@@ -90,7 +90,7 @@ const isInOrder = (siblings: readonly Entry[]): boolean =>
     return !before || before.sort < sort || (before.sort === sort && before.id < id);
   });
 
-function placesOf(tree: readonly Entry[], parent = 0): Place[] {
+function placesOf(tree: readonly Entry[], parent = 0): Required<Place>[] {
   const isKept = isInOrder(tree);
   return tree.flatMap(({ id, sort, children = [] }, at) => [
     { id, parent_id: parent, sort: isKept ? sort : (at + 1) * gap },
@@ -98,31 +98,40 @@ function placesOf(tree: readonly Entry[], parent = 0): Place[] {
   ]);
 }
 
-/** The necessary writes. Siblings still in order keep their positions. */
+const numbered = (tree: readonly Entry[], sorts: ReadonlyMap<number, number>): Entry[] =>
+  tree.map((entry) => ({
+    ...entry,
+    sort: sorts.get(entry.id) ?? entry.sort,
+    ...(entry.children && { children: numbered(entry.children, sorts) }),
+  }));
+
+/** The necessary writes. Siblings that are in order as they were before keep their positions. */
 export function changesOf(before: readonly Entry[], after: readonly Entry[]): Place[] {
   const known = new Map(placesOf(before).map((place) => [place.id, place]));
-  return placesOf(after).filter(({ id, parent_id, sort }) => {
+  const sorts = new Map([...known].map(([id, { sort }]) => [id, sort]));
+  return placesOf(numbered(after, sorts)).flatMap(({ id, parent_id, sort }) => {
     const old = known.get(id);
-    return !old || old.parent_id !== parent_id || old.sort !== sort;
+    const change = {
+      ...(old?.parent_id !== parent_id && { parent_id }),
+      ...(old?.sort !== sort && { sort }),
+    };
+    return Object.keys(change).length > 0 ? [{ id, ...change }] : [];
   });
 }
 
-const sorted = (tree: readonly Entry[], sorts: ReadonlyMap<number, number>): Entry[] =>
+const sorted = (tree: readonly Entry[]): Entry[] =>
   tree
-    .map((entry) => ({
-      ...entry,
-      sort: sorts.get(entry.id) ?? entry.sort,
-      ...(entry.children && { children: sorted(entry.children, sorts) }),
-    }))
+    .map((entry) => ({ ...entry, ...(entry.children && { children: sorted(entry.children) }) }))
     .sort((one, other) => one.sort - other.sort || one.id - other.id);
 
 /** Makes the changes again, in a tree that may be another one by now: what no longer fits is left out. */
 export function placed(tree: readonly Entry[], places: readonly Place[]): readonly Entry[] {
-  const sorts = new Map(places.map(({ id, sort }) => [id, sort]));
+  const sorts = new Map(places.flatMap(({ id, sort }) => (sort === undefined ? [] : [[id, sort] as const])));
   const all = places.reduce((before, { id, parent_id }) => {
+    if (parent_id === undefined) return before;
     const parent = find(before, id)?.parents.at(-1)?.id ?? 0;
     const hasParent = parent_id === 0 || find(before, parent_id);
     return parent === parent_id || !hasParent ? before : moved(before, id, parent_id || null, 0);
   }, tree);
-  return sorted(all, sorts);
+  return sorted(numbered(all, sorts));
 }
