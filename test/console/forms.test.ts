@@ -96,6 +96,37 @@ journey('a form that is being sent is not offered to be discarded', async (t, pa
   t.is(await page.getByText('Discard your changes?').count(), 0);
 });
 
+freshJourney('what was sent before a reload is made once', async (t, page) => {
+  await enter(page, { at: '/console/access/departments/new' });
+  page.on('dialog', (dialog) => void dialog.accept());
+  const name = unique('Branch');
+  const form = page.getByRole('dialog');
+  const save = () => form.getByRole('button', { name: 'Save' }).click();
+  const made = () =>
+    selectRow<{ count: number }>('SELECT COUNT(*) count FROM departments WHERE name = ?', [name]);
+  const answerLost = async (route: Route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fetch();
+    await route.abort();
+  };
+  await form.getByLabel('Name').fill(name);
+  await page.route('**/api/admin/departments', answerLost);
+  await save();
+  await form.getByText('The service cannot be reached').waitFor();
+  await page.unrouteAll();
+  await page.reload();
+  await form.getByText('Your unsaved changes are back').waitFor();
+  await save();
+  await page.getByText('Created').waitFor();
+  t.is((await made()).count, 1);
+  await follow(page, '/console/access/profile');
+  await follow(page, '/console/access/departments/new');
+  await form.getByLabel('Name').fill(name);
+  await save();
+  await page.waitForURL(/departments\/\d+/);
+  t.is((await made()).count, 2, 'another form makes another one');
+});
+
 journey('the form of a menu names the icons it may have', async (t, page) => {
   await follow(page, '/console/access/menus/new');
   await page.locator('.ant-drawer').getByText('dashboard, setting, file-text').waitFor();

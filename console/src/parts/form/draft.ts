@@ -10,6 +10,8 @@ interface Draft {
   values: AnyRow;
   /** What that was before. */
   base: AnyRow;
+  /** The key under which it was sent; the answer may be lost. */
+  key?: string;
 }
 
 /** The draft of a form by its name. */
@@ -18,7 +20,7 @@ export function useDraft(name: string, fields: Fields) {
   const [known, setKnown] = useState(() => read(place));
   return {
     known,
-    keep(values: AnyRow, base: AnyRow) {
+    keep(values: AnyRow, base: AnyRow, key?: string) {
       const open = Object.entries(values).flatMap(([field, value]): [string, unknown][] => {
         const { isSecret, withoutSecrets } = fields[field] ?? {};
         if (isSecret || value === undefined) return [];
@@ -28,6 +30,7 @@ export function useDraft(name: string, fields: Fields) {
       const draft: Draft = {
         values: Object.fromEntries(open),
         base: Object.fromEntries(open.map(([field]) => [field, base[field] ?? null])),
+        ...(key && { key }),
       };
       sessionStorage.setItem(place, JSON.stringify(draft));
     },

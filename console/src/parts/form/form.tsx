@@ -1,6 +1,6 @@
 // A form over the fields of a body: the contract is checked here, errors of the service are shown at their fields.
 import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
-import { Fragment, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { Fragment, useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { call, Failure, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
 import { randomKey } from '../../contract/plain-http.ts';
@@ -90,10 +90,16 @@ export default function FormDrawer({
   const [limit, setLimit] = useState<ReturnType<typeof failureOf>>();
   const waitSeconds = useCountdown(limit?.details.retryAfter ?? 0, limit);
   const [conflicts, setConflicts] = useState<string[]>([]);
-  // The key of repeated submits, as long as the form is open.
-  const key = useMemo(() => randomKey(), []);
   const base = useRef<AnyRow>(undefined);
   const draft = useDraft(`${route} ${JSON.stringify(path ?? {})}`, fields);
+  // The key of repeated submits: also after a reload, when nobody knows whether the first one has arrived.
+  const [key, setKey] = useState(() => draft.known?.key ?? randomKey());
+  const isSent = useRef(draft.known?.key !== undefined);
+  const keep = (values: AnyRow) => {
+    // The others may be changed by somebody else before it is read again.
+    const own = touched(values, base.current ?? {});
+    draft.keep(own, base.current ?? {}, isSent.current ? key : undefined);
+  };
   const required = bodies[route]?.required ?? [];
   useLeaveGuard(isDirty);
   useReturnFocus();
@@ -129,6 +135,8 @@ export default function FormDrawer({
       const body = { ...own, ...fixed };
       if (row && Object.keys(body).length === 0) return close();
       const idempotencyKey = route.startsWith('POST') ? key : undefined;
+      isSent.current = true;
+      if (isDirty) keep(values);
       const answer = send
         ? await send(body)
         : await call(route, { path, body: body as never, idempotencyKey });
@@ -179,6 +187,8 @@ export default function FormDrawer({
   };
   const startAgain = (values: AnyRow) => {
     draft.forget();
+    setKey(randomKey());
+    isSent.current = false;
     form.resetFields();
     form.setFieldsValue(values);
     setDirty(false);
@@ -250,8 +260,7 @@ export default function FormDrawer({
           setDirty(true);
           // The errors of the service were about other values.
           setFailure(undefined);
-          // The others may be changed by somebody else before it is read again.
-          draft.keep(touched(values, base.current ?? {}), base.current ?? {});
+          keep(values);
         }}
       >
         {Object.entries(fields).map(([name, field]) =>
