@@ -96,6 +96,22 @@ freshJourney('a locked account shows how long it is locked', async (t, page) => 
   t.is(sessions, 0);
 });
 
+freshJourney('a browser that refuses every storage has the console until it reloads', async (t, page) => {
+  await page.addInitScript(`
+    for (const name of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(window, name, { get() { throw new DOMException('denied', 'SecurityError'); } });
+  `);
+  await page.goto('/console/trade/users/new');
+  await signIn(page);
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Username').fill(unique('buyer'));
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.waitForURL(/users\/\d+$/);
+  await page.reload();
+  await page.locator('.sign-in').waitFor();
+  t.pass();
+});
+
 freshJourney('a form survives the end of its session', async (t, page) => {
   const username = unique('buyer');
   const account = await makeAdmin(own.service.admin, [1]);

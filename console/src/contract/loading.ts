@@ -1,6 +1,8 @@
 // Parts of the console that are loaded on demand, and what it means when one does not come: no network, or files that a new
 // release has replaced.
 
+import { isTabStored, tabStorage } from './tab-storage.ts';
+
 /** How browsers put that a script could not be loaded. */
 const notLoaded = /dynamically imported module|importing a module script|preload css|loading chunk/i;
 
@@ -22,9 +24,9 @@ export async function isReachable(): Promise<boolean> {
 
 /** Reloads the page, at most once in 30 s. @returns false when a reload has just not helped */
 export function reloadOnce(): boolean {
-  const last = Number(sessionStorage.getItem(place) ?? 0);
-  if (Date.now() - last < recentMs) return false;
-  sessionStorage.setItem(place, String(Date.now()));
+  const last = Number(tabStorage.getItem(place) ?? 0);
+  if (!isTabStored || Date.now() - last < recentMs) return false;
+  tabStorage.setItem(place, String(Date.now()));
   location.reload();
   return true;
 }

@@ -1,4 +1,5 @@
 // Records opened lately in this tab, for the search.
+import { tabStorage } from './tab-storage.ts';
 const place = 'console.recent';
 const kept = 8;
 
@@ -9,7 +10,7 @@ export interface Recent {
 
 export function recentRecords(): Recent[] {
   try {
-    const stored: unknown = JSON.parse(sessionStorage.getItem(place) ?? '[]');
+    const stored: unknown = JSON.parse(tabStorage.getItem(place) ?? '[]');
     return Array.isArray(stored) ? (stored as Recent[]) : [];
   } catch {
     return [];
@@ -17,9 +18,9 @@ export function recentRecords(): Recent[] {
 }
 
 /** At the sign-out: the next one to sign in must not see them. */
-export const forgetRecent = (): void => sessionStorage.removeItem(place);
+export const forgetRecent = (): void => tabStorage.removeItem(place);
 
 export function remember(record: Recent): void {
   const others = recentRecords().filter(({ address }) => address !== record.address);
-  sessionStorage.setItem(place, JSON.stringify([record, ...others].slice(0, kept)));
+  tabStorage.setItem(place, JSON.stringify([record, ...others].slice(0, kept)));
 }

@@ -2,6 +2,7 @@
 // so that a link in a new tab needs no second sign-in and no storage outlives the tabs.
 
 import { forgetRecent } from './recent.ts';
+import { namesInTab, tabStorage } from './tab-storage.ts';
 
 const place = 'console.token';
 const answerMs = 150;
@@ -16,21 +17,20 @@ export const draftPlace = 'console.draft';
 
 /** At a sign-out. When a session ends by itself they stay for its owner. */
 function dropDrafts(): void {
-  for (const name of Object.keys(sessionStorage))
-    if (name.startsWith(draftPlace)) sessionStorage.removeItem(name);
+  for (const name of namesInTab()) if (name.startsWith(draftPlace)) tabStorage.removeItem(name);
 }
 
 function store(token: string | undefined): void {
   session.token = token;
-  if (token) return sessionStorage.setItem(place, token);
-  sessionStorage.removeItem(place);
+  if (token) return tabStorage.setItem(place, token);
+  tabStorage.removeItem(place);
   // The next person in this tab may be another one.
   forgetRecent();
   session.onLeave?.();
 }
 
 export const session = {
-  token: sessionStorage.getItem(place) ?? undefined,
+  token: tabStorage.getItem(place) ?? undefined,
   /** Called when another tab has signed in while this one shows the sign-in form. */
   onBegin: undefined as (() => void) | undefined,
   /** Called when another tab has signed out. */

@@ -5,6 +5,7 @@ import { call, Failure } from '../contract/api.ts';
 import { contentOf } from '../contract/file-content.ts';
 import { hexOf } from '../contract/plain-http.ts';
 import { session } from '../contract/session.ts';
+import { tabStorage } from '../contract/tab-storage.ts';
 
 export interface Upload {
   key: string;
@@ -107,8 +108,8 @@ export function forget(key: string): void {
 
 /** Removes what the service has of a file that is not an attachment yet. */
 function cancel(key: string): void {
-  const chunkId = sessionStorage.getItem(placeOf(key));
-  sessionStorage.removeItem(placeOf(key));
+  const chunkId = tabStorage.getItem(placeOf(key));
+  tabStorage.removeItem(placeOf(key));
   if (chunkId)
     void call('POST /api/admin/attachments/chunk', { body: { action: 'cancel', chunk_id: chunkId } }).catch(
       () => undefined,
@@ -162,7 +163,7 @@ async function send({ key, file }: Upload, signal: AbortSignal): Promise<void> {
   change(key, { state: 'merging', rate: 0 });
   await merge(chunk_id, signal);
   signal.throwIfAborted();
-  sessionStorage.removeItem(placeOf(key));
+  tabStorage.removeItem(placeOf(key));
   change(key, { state: 'done', sent: file.size });
   for (const listener of doneListeners) listener();
 }
@@ -173,7 +174,7 @@ async function openSession(
   file: File,
   signal: AbortSignal,
 ): Promise<{ chunk_id: string; has: Set<number> }> {
-  const known = sessionStorage.getItem(placeOf(key));
+  const known = tabStorage.getItem(placeOf(key));
   if (known) {
     try {
       const { uploaded_chunks, status } = await call('GET /api/admin/attachments/chunk', {
@@ -202,7 +203,7 @@ async function openSession(
   // Not to be aborted: a session that is opened must be known to be continued or cancelled.
   const answer = await call('POST /api/admin/attachments/chunk', { body });
   const chunk_id = 'chunk_id' in answer ? answer.chunk_id : '';
-  sessionStorage.setItem(placeOf(key), chunk_id);
+  tabStorage.setItem(placeOf(key), chunk_id);
   return { chunk_id, has: new Set() };
 }
 

@@ -4,6 +4,7 @@ import { draftPlace } from '../../contract/session.ts';
 import { useProfile } from '../show/profile.ts';
 import type { Fields } from './form-values.ts';
 import type { AnyRow } from '../resource.ts';
+import { tabStorage } from '../../contract/tab-storage.ts';
 
 interface Draft {
   /** What its writer has changed. */
@@ -26,16 +27,16 @@ export function useDraft(name: string, fields: Fields) {
         if (isSecret || value === undefined) return [];
         return [[field, withoutSecrets ? withoutSecrets(value) : value]];
       });
-      if (open.length === 0) return sessionStorage.removeItem(place);
+      if (open.length === 0) return tabStorage.removeItem(place);
       const draft: Draft = {
         values: Object.fromEntries(open),
         base: Object.fromEntries(open.map(([field]) => [field, base[field] ?? null])),
         ...(key && { key }),
       };
-      sessionStorage.setItem(place, JSON.stringify(draft));
+      tabStorage.setItem(place, JSON.stringify(draft));
     },
     forget() {
-      sessionStorage.removeItem(place);
+      tabStorage.removeItem(place);
       setKnown(undefined);
     },
   };
@@ -43,7 +44,7 @@ export function useDraft(name: string, fields: Fields) {
 
 function read(place: string): Draft | undefined {
   try {
-    return (JSON.parse(sessionStorage.getItem(place) ?? 'null') as Draft | null) ?? undefined;
+    return (JSON.parse(tabStorage.getItem(place) ?? 'null') as Draft | null) ?? undefined;
   } catch {
     return undefined;
   }
