@@ -8,12 +8,13 @@ import {
   makeMethod,
   makeOrder,
   makePayment,
+  makeRole,
   makeUser,
   mockCallback,
   signedInWith,
   unique,
 } from '../support/factories.js';
-import { choose, enter, follow, nowhere } from '../support/pages.js';
+import { choose, enter, follow, leaveScreen, nowhere } from '../support/pages.js';
 import { until } from '../support/until.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
@@ -96,6 +97,28 @@ journey('a form that is being sent is not offered to be discarded', async (t, pa
   t.is(await page.getByText('Discard your changes?').count(), 0);
 });
 
+journey('what is chosen is shown by its name, also when it was disabled since', async (t, page) => {
+  const { admin } = own.service;
+  const role = await makeRole(admin);
+  const top = (await admin.post('/departments', { name: unique('Top') })).data;
+  const below = (await admin.post('/departments', { name: unique('Below'), parent_id: top.id })).data;
+  const { id } = await makeAdmin(admin, [role.id]);
+  await admin.put(`/admins/${id}`, { department_id: top.id });
+  await admin.put(`/roles/${role.id}`, { status: 0, name: `Night shift ${role.id}` });
+  await admin.put(`/departments/${top.id}`, { status: 0 });
+  const form = page.getByRole('dialog');
+  await follow(page, `/console/access/admins/${id}/edit`);
+  await form.getByText(`Night shift ${role.id} (disabled)`).waitFor();
+  await form.getByTitle(`${top.name} (disabled)`).waitFor();
+  await follow(page, `/console/access/departments/${below.id}/edit`);
+  await form.getByTitle(`${top.name} (disabled)`).waitFor();
+  await leaveScreen(page);
+  await follow(page, `/console/access/departments/${top.id}/edit`);
+  const parent = form.locator('.ant-form-item', { hasText: 'Parent department' });
+  await parent.locator('.ant-select').waitFor();
+  t.is((await parent.innerText()).replace('Parent department', '').trim(), '', 'the one at the top has none');
+});
+
 freshJourney('what was sent before a reload is made once', async (t, page) => {
   await enter(page, { at: '/console/access/departments/new' });
   page.on('dialog', (dialog) => void dialog.accept());
@@ -117,7 +140,7 @@ freshJourney('what was sent before a reload is made once', async (t, page) => {
   await page.reload();
   await form.getByText('Your unsaved changes are back').waitFor();
   await save();
-  await page.getByText('Created').waitFor();
+  await page.waitForURL(/departments\/\d+$/);
   t.is((await made()).count, 1);
   await follow(page, '/console/access/profile');
   await follow(page, '/console/access/departments/new');

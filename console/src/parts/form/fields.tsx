@@ -58,11 +58,13 @@ const t = texts({
     choose: '请选择',
     badAmount: '请输入最多两位小数的金额',
     denied: '没有查看该列表的权限，无法选择',
+    disabled: (name: string) => `${name}（已停用）`,
   },
   'en-US': {
     choose: 'Choose',
     badAmount: 'Enter an amount with at most two decimals',
     denied: 'You may not list these, so none can be chosen',
+    disabled: (name: string) => `${name} (disabled)`,
   },
 });
 
@@ -230,6 +232,17 @@ const lists = {
 
 type OptionKind = keyof typeof lists;
 
+const flat = <T extends { children?: T[] }>(entries: readonly T[]): T[] =>
+  entries.flatMap((one) => [one, ...flat(one.children ?? [])]);
+
+interface Listed {
+  id: number;
+  name?: string;
+  title?: string;
+  username?: string;
+  children?: Listed[];
+}
+
 function useOptions(type: OptionKind) {
   const may = useMay();
   return useQuery({
@@ -238,6 +251,28 @@ function useOptions(type: OptionKind) {
       call('GET /api/admin/options', { query: { type }, signal }) as Promise<unknown> as Promise<Option[]>,
     staleTime: 30_000,
     enabled: may(lists[type]),
+  });
+}
+
+/** What is chosen but no longer offered because it was disabled since, by its name. */
+function useDisabledOptions(
+  type: OptionKind,
+  offered: readonly Option[] | undefined,
+  chosen: number[],
+): Option[] {
+  const ids = new Set(offered && flat(offered).map(({ value }) => value));
+  const missing = offered ? chosen.filter((id) => !ids.has(id)) : [];
+  const { data } = useQuery({
+    queryKey: ['options', type, 'all'],
+    queryFn: async ({ signal }) =>
+      flat((await call(lists[type], { query: { page_size: '100' }, signal })).list as Listed[]),
+    staleTime: 30_000,
+    enabled: missing.length > 0,
+  });
+  return missing.map((value) => {
+    const { name, title, username } = data?.find(({ id }) => id === value) ?? {};
+    const known = name ?? title ?? username;
+    return { value, label: known === undefined ? String(value) : t.disabled(known) };
   });
 }
 
@@ -258,7 +293,11 @@ const TreePicker = lazy(() => import('./tree-picker.tsx'));
 
 function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind; multiple?: boolean }) {
   const may = useMay();
-  const { data = [], error, isFetching } = useOptions(type);
+  const { data, error, isFetching } = useOptions(type);
+  // The parent of an entry at the top is 0.
+  const value = props.value === 0 ? undefined : (props.value as number | number[] | null | undefined);
+  const disabled = useDisabledOptions(type, data, [value ?? []].flat());
+  const offered = [...(data ?? []), ...disabled];
   // What is chosen is known by its number only, and stays.
   if (!may(lists[type]))
     return <Input id={props.id} aria-label={props['aria-label']} disabled placeholder={t.denied} />;
@@ -268,12 +307,13 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
       <Suspense fallback={<Input disabled placeholder={props.placeholder} />}>
         <TreePicker
           {...props}
+          value={value}
           allowClear
           showSearch
           treeDefaultExpandAll
           loading={isFetching}
           treeNodeFilterProp="label"
-          treeData={data}
+          treeData={offered}
           notFoundContent={nothing}
         />
       </Suspense>
@@ -282,12 +322,13 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
   return (
     <Select
       {...props}
+      value={value}
       allowClear
       mode={multiple ? 'multiple' : undefined}
       placeholder={props.placeholder ?? (multiple ? undefined : t.choose)}
       loading={isFetching}
       showSearch={{ optionFilterProp: 'label' }}
-      options={data}
+      options={offered}
       notFoundContent={nothing}
     />
   );
