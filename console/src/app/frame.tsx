@@ -8,6 +8,7 @@ import { useLiveness } from '../contract/live.ts';
 import { changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
 import { Guard } from '../parts/show/guard.tsx';
+import { keepFocus } from '../parts/show/keep-focus.ts';
 import { MenuButton } from '../parts/show/menu-button.tsx';
 import { useProfile } from '../parts/show/profile.ts';
 import { SignOutContext } from './sign-out.ts';
@@ -68,7 +69,12 @@ export function Frame() {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [palette, setPalette] = useState<'find' | 'keys'>();
   const { pathname } = useLocation();
-  useEffect(() => setMenuOpen(false), [pathname]);
+  const known = useRef(pathname);
+  useEffect(() => {
+    setMenuOpen(false);
+    if (known.current !== pathname) keepFocus();
+    known.current = pathname;
+  }, [pathname]);
   useKeys(setPalette);
   return (
     <Layout className="frame">

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
+import { keepFocus } from '../show/keep-focus.ts';
 import { failureOf, Trace } from '../show/problem.tsx';
 import { useMay, useProfile, type Profile } from '../show/profile.ts';
 import { idOf, labelOf, type Action, type AnyRow, type Question, type Resource } from '../resource.ts';
@@ -110,6 +111,7 @@ export function useAct(
     void message.success(t.done);
     onDone?.(action, answer);
     await client.invalidateQueries();
+    keepFocus();
   };
   const run = useMutation({
     mutationFn: ({ action, row }: { action: AnyAction; row: AnyRow }) =>

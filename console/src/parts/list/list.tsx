@@ -20,6 +20,7 @@ import { plural, read, texts } from '../../contract/texts.ts';
 import type { ListState } from './codec.ts';
 import { Filters } from './filters.tsx';
 import { Guard } from '../show/guard.tsx';
+import { keepFocus } from '../show/keep-focus.ts';
 import { ListHead } from './list-head.tsx';
 import { failureOf, noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
@@ -174,6 +175,7 @@ function RemoveMany({ resource, ids, onDone }: { resource: Resource; ids: string
       onDone();
       void message.success(t.removed);
       await client.invalidateQueries({ queryKey: [resource.spec.name] });
+      keepFocus();
     },
     onError: (error) => void modal.error({ title: failureOf(error).message }),
   });

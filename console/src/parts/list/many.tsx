@@ -6,6 +6,7 @@ import { call, Failure } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { bodyOf, manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
 import { FormDrawer } from '../form/form-drawer.tsx';
+import { keepFocus } from '../show/keep-focus.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useProfile } from '../show/profile.ts';
 import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';
@@ -62,7 +63,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
     }
     setBusy(false);
     onDone(refused.map(({ row }) => row));
-    void client.invalidateQueries();
+    void client.invalidateQueries().then(keepFocus);
     const outcome = `${t.done(own.length - refused.length)} · ${t.refused(refused.length)}`;
     // The form stays, and says so.
     if (action.form && refused.length === own.length)
