@@ -1,6 +1,7 @@
 // The library's number input, loaded on demand.
 import { InputNumber, type InputNumberProps } from 'antd';
 
+// Keys step it; the library names its buttons in English only.
 export default function NumberInput(props: InputNumberProps<number>) {
-  return <InputNumber<number> {...props} />;
+  return <InputNumber<number> {...props} controls={false} />;
 }

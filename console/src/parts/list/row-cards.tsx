@@ -5,12 +5,9 @@ import { read, texts } from '../../contract/texts.ts';
 import { Label, Value } from '../show/cells.tsx';
 import { idOf, labelColumn, labelOf, type AnyRow } from '../resource.ts';
 import { useHiddenColumns } from './use-list.ts';
-import { keyOf, RowLink, RowMenu, type RowsProps } from './row.tsx';
+import { keyOf, RowLink, RowMenu, tickName, type RowsProps } from './row.tsx';
 
-const t = texts({
-  'zh-CN': { sort: '排序', tick: (name: string) => `选择 ${name}` },
-  'en-US': { sort: 'Sort by', tick: (name: string) => `Select ${name}` },
-});
+const t = texts({ 'zh-CN': { sort: '排序' }, 'en-US': { sort: 'Sort by' } });
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === '';
 
@@ -65,7 +62,7 @@ function Cards({ rows, ...shared }: CardsProps) {
               <div className="row-card-head">
                 {onTick && (
                   <Checkbox
-                    aria-label={t.tick(key)}
+                    aria-label={tickName(resource, row)}
                     checked={ticked.includes(key)}
                     onChange={({ target }) =>
                       onTick(target.checked ? [...ticked, key] : ticked.filter((one) => one !== key))

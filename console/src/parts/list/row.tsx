@@ -9,7 +9,10 @@ import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
 import { idOf, type AnyRow, type Resource } from '../resource.ts';
 
-const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
+const t = texts({
+  'zh-CN': { more: '操作', tick: (name: string) => `选择 ${name}` },
+  'en-US': { more: 'Actions', tick: (name: string) => `Select ${name}` },
+});
 
 /** What a list passes to its view. */
 export interface RowsProps {
@@ -28,6 +31,11 @@ export interface RowsProps {
 // Rows are deleted by id.
 export const keyOf = (resource: Resource, row: AnyRow): string =>
   typeof row.id === 'number' ? String(row.id) : idOf(resource, row);
+
+const nameOf = ({ spec }: Resource, row: AnyRow): string => String(row[spec.label ?? 'id'] ?? row.id);
+
+/** The name of the box that chooses a row. */
+export const tickName = (resource: Resource, row: AnyRow): string => t.tick(nameOf(resource, row));
 
 export function RowLink({
   resource,
@@ -78,7 +86,7 @@ export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | '
       type="text"
       size="small"
       icon={<MoreOutlined />}
-      aria-label={`${t.more} ${String(row[resource.spec.label ?? 'id'] ?? row.id)}`}
+      aria-label={`${t.more} ${nameOf(resource, row)}`}
     />
   );
 }

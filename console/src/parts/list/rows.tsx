@@ -7,9 +7,12 @@ import { Label, Value } from '../show/cells.tsx';
 import { labelColumn, labelOf, type AnyRow } from '../resource.ts';
 import { useHasActions } from './actions.tsx';
 import { useHiddenColumns } from './use-list.ts';
-import { keyOf, RowLink, RowMenu, type RowsProps } from './row.tsx';
+import { keyOf, RowLink, RowMenu, tickName, type RowsProps } from './row.tsx';
 
-const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
+const t = texts({
+  'zh-CN': { more: '操作', all: '选择全部' },
+  'en-US': { more: 'Actions', all: 'Select all' },
+});
 
 // The header keeps its place in a table of its own. To a reader of the screen both are parts of one.
 const as = (tag: string, role: string) => (props: object) => createElement(tag, { ...props, role });
@@ -60,6 +63,8 @@ export function Rows(props: RowsProps) {
           onChange: (keys) => onTick(keys.map(String)),
           columnWidth: 48,
           preserveSelectedRowKeys: false,
+          getTitleCheckboxProps: () => ({ 'aria-label': t.all }),
+          getCheckboxProps: (row) => ({ 'aria-label': tickName(resource, row) }),
         }
       }
     />
