@@ -9,11 +9,11 @@ import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { errorFileOf, sheet } from '../support/imports.js';
-import { beyondTable, follow, signIn } from '../support/pages.js';
+import { beyondTable, enter, follow, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { journey, freshJourney } = own;
 const folder = mkdtempSync(join(tmpdir(), 'console-files-'));
 
 const countOf = async (table: 'orders' | 'attachments' | 'imports'): Promise<number> =>
@@ -85,6 +85,30 @@ journey('what is imported is what was checked, whatever was saved in its file si
   await start.click();
   await page.getByText('1 order was created').waitFor();
   t.is(await page.getByText('The service cannot be reached').count(), 0);
+});
+
+freshJourney('an import whose answer was lost is not made again after a reload', async (t, page) => {
+  const { username } = await makeUser(own.service.admin);
+  const file = asFile(`order_ref,username,product_name,price,quantity\nA,${username},Tea,1.00,1\n`);
+  await enter(page, { at: '/console/imports/imports/new' });
+  page.on('dialog', (dialog) => void dialog.accept());
+  const orders = await countOf('orders');
+  const start = page.getByRole('button', { name: 'Start the import' });
+  await page.getByLabel('Choose a file').setInputFiles(file);
+  await start.waitFor();
+  await page.route('**/api/admin/orders/import', async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await start.click();
+  await page.getByText('The service cannot be reached').first().waitFor();
+  await page.unrouteAll();
+  await page.reload();
+  await page.getByText('Choose orders.csv again').waitFor();
+  await page.getByLabel('Choose a file').setInputFiles(file);
+  await start.click();
+  await page.getByText('1 order was created').waitFor();
+  t.is(await countOf('orders'), orders + 1);
 });
 
 journey('an export holds exactly the filtered rows', async (t, page) => {

@@ -92,13 +92,20 @@ export default function ImportWizard() {
       return navigate(`/imports/imports/${id}`, { replace: true });
     },
   });
+  // What was sent before a reload may have arrived.
+  const sentKeyOf = ({ name, size }: File): string | undefined =>
+    draft.known?.values.name === name && draft.known.values.size === size ? draft.known.key : undefined;
   // A repeated press starts no second import.
-  const key = useMemo(() => randomKey(), [file]);
+  const key = useMemo(() => (file && sentKeyOf(file)) ?? randomKey(), [file]);
+  const start = (chosen: File) => {
+    draft.keep({ name: chosen.name, size: chosen.size }, {}, key);
+    run.mutate({ file: chosen, isCheck: false, key });
+  };
   const checked = useImport(check.data);
   const choose = (chosen: File | undefined) => {
     if (!chosen) return;
     setFile(chosen);
-    draft.keep({ name: chosen.name }, {});
+    draft.keep({ name: chosen.name, size: chosen.size }, {}, sentKeyOf(chosen));
     run.reset();
     check.mutate({ file: chosen, isCheck: true, key: randomKey() });
   };
@@ -140,21 +147,11 @@ export default function ImportWizard() {
           <Button onClick={again}>{t.another}</Button>
         </Flex>
       )}
-      {error && (
-        <Problem
-          error={error}
-          onRetry={() => file && (run.error ? run.mutate({ file, isCheck: false, key }) : choose(file))}
-        />
-      )}
+      {error && <Problem error={error} onRetry={() => file && (run.error ? start(file) : choose(file))} />}
       {check.data !== undefined && <Outcome id={check.data} />}
       {file && isChecked && (
         <div>
-          <Button
-            type="primary"
-            size="large"
-            loading={run.isPending}
-            onClick={() => run.mutate({ file, isCheck: false, key })}
-          >
+          <Button type="primary" size="large" loading={run.isPending} onClick={() => start(file)}>
             {(checked.data?.failed_count ?? 0) > 0 ? t.startGood : t.start}
           </Button>
         </div>
