@@ -47,10 +47,15 @@ for (const name of ['light', 'dark'] as const) {
     ] as const;
     const grounds = ['colorBgContainer', 'colorBgElevated'] as const;
     const text = (key: string): string => String((token as unknown as Record<string, unknown>)[key]);
+    const onRows = ['colorLink', 'colorTextDescription'] as const;
+    const rows = ['controlItemBgActive', 'controlItemBgActiveHover'] as const;
     const weak = [
       ...inks.flatMap((ink) => grounds.map((ground) => [ink, ground] as const)),
       ['colorTextLightSolid', 'colorPrimary'] as const,
       ['colorTextLightSolid', 'colorError'] as const,
+      ['colorTextLightSolid', 'colorPrimaryHover'] as const,
+      ['colorPrimaryHover', 'colorBgContainer'] as const,
+      ...onRows.flatMap((ink) => rows.map((row) => [ink, row] as const)),
     ].filter(([ink, ground]) => contrast(text(ink), text(ground)) < enough);
     t.deepEqual(weak, []);
   });

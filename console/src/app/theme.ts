@@ -18,6 +18,9 @@ export const light: ThemeConfig = {
   token: {
     ...shared,
     colorPrimary: '#0958d9',
+    colorPrimaryHover: '#2470e0',
+    // Of rows that are selected.
+    controlItemBgActiveHover: '#d2e9ff',
     colorLink: '#0958d9',
     colorLinkHover: '#003eb3',
     colorLinkActive: '#003eb3',
@@ -47,6 +50,8 @@ export const dark: ThemeConfig = {
   token: {
     ...shared,
     colorPrimary: '#6ea8ff',
+    controlItemBgActive: '#15294a',
+    controlItemBgActiveHover: '#1a2f52',
     colorLink: '#86b6ff',
     colorLinkHover: '#b3d1ff',
     colorLinkActive: '#b3d1ff',
