@@ -54,6 +54,7 @@ for (const name of ['light', 'dark'] as const) {
       ['colorTextLightSolid', 'colorPrimary'] as const,
       ['colorTextLightSolid', 'colorError'] as const,
       ['colorTextLightSolid', 'colorPrimaryHover'] as const,
+      ['colorTextLightSolid', 'colorBgSpotlight'] as const,
       ['colorPrimaryHover', 'colorBgContainer'] as const,
       ...onRows.flatMap((ink) => rows.map((row) => [ink, row] as const)),
     ].filter(([ink, ground]) => contrast(text(ink), text(ground)) < enough);

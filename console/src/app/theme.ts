@@ -37,6 +37,7 @@ export const light: ThemeConfig = {
     colorTextQuaternary: '#6b7280',
     colorTextDisabled: '#6b7280',
     colorBgLayout: '#f5f6f8',
+    colorBgSpotlight: '#262b32',
   },
   components: {
     Layout: { siderBg: '#fff', headerBg: '#fff', headerHeight: 48, headerPadding: '0 16px' },
@@ -66,6 +67,7 @@ export const dark: ThemeConfig = {
     colorBgLayout: '#101216',
     colorBgContainer: '#181b20',
     colorBgElevated: '#20242a',
+    colorBgSpotlight: '#c3cde0',
   },
   components: {
     Layout: { siderBg: '#14161a', headerBg: '#14161a', headerHeight: 48, headerPadding: '0 16px' },
