@@ -7,12 +7,9 @@
 //   against the service as well. The honest client is this process: 25 lists a second over kept connections and a sign-in
 //   every two seconds. Lists are held against 250 ms, sign-ins must succeed.
 // - Memory is the resident set: before the attack, and its maximum sampled during the attack.
-// - Afterwards hostile requests are sent one by one to a process that does nothing else. Held against 50 ms is the processor
-//   time of its main thread from request to answer, the worst of five; the longest gap of a 5 ms probe is printed beside it.
 // - 10,000 connections take as many open files; with fewer (ulimit -n) fewer are tried, which the summary then shows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attacks } from './support/attacks.js';
-import { blows, strike } from './support/blows.js';
 import { startHonest, type Experience } from './support/honest.js';
 import { startNginx } from './support/nginx.js';
 import { fillOrders } from './support/orders.js';
@@ -22,7 +19,7 @@ import { runBench } from './support/run.js';
 import { call, makeAdmin, signIn } from './support/session.js';
 import { makeSite, type Site } from './support/site.js';
 
-const [maxGrowthMb, maxP99Ms, maxThreadMs] = [150, 250, 50];
+const [maxGrowthMb, maxP99Ms] = [150, 250];
 const seconds = 6;
 /** Against attacks the service has its limits; other benchmarks measure without them. */
 const asDelivered = { LIMITS_ENABLED: 'true', TRUSTED_PROXIES: '127.0.0.1' };
@@ -47,17 +44,6 @@ await runBench(async () => {
     ['', 'memory', 'peak', 'lists', 'p50', 'p99', 'sign-ins', 'slowest', ''],
     rows,
   );
-
-  const api = await startApi(site);
-  const { authorization } = await signIn(api.url);
-  await warm(api, authorization);
-  const single: string[][] = [];
-  for (const [name, request] of Object.entries(blows(authorization))) {
-    if (!name.includes(wanted)) continue;
-    const { threadMs, gapMs, status } = await strike(api, request);
-    single.push([name, status, ms(threadMs), ms(gapMs), verdict(threadMs <= maxThreadMs)]);
-  }
-  printColumns('single requests', ['', 'answer', 'main thread', 'longest gap', ''], single);
 }, 1_200_000);
 
 async function row(name: string, site: Site, attacker: Process): Promise<string[]> {

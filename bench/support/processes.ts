@@ -14,8 +14,6 @@ export interface Process {
   memory(): number;
   /** Processor time used so far, in milliseconds. */
   processorMs(): number;
-  /** The same of its main thread alone, to the microsecond. */
-  mainThreadMs(): number;
   stop(): Promise<void>;
 }
 
@@ -71,7 +69,6 @@ async function startProcess(script: string, { env }: Site, args: string[] = []):
     },
     memory: () => residentBytes(child.pid as number) / 1e6,
     processorMs: () => processorTicksMs(child.pid as number),
-    mainThreadMs: () => mainThreadNanoseconds(child.pid as number) / 1e6,
     stop: () => end(child),
   };
 }
@@ -108,11 +105,6 @@ const tickMs = 10;
 function processorTicksMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
-}
-
-// Scheduler statistics of Linux: the first number is the time on a processor.
-function mainThreadNanoseconds(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]);
 }
 
 function residentBytes(pid: number): number {
