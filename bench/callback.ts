@@ -8,7 +8,7 @@
 //   service verifies, commits the attempt, queues it, the worker settles it in a transaction of its own, the API answers
 //   "paid". Throughput counts until the last payment of the run is paid in the database, whatever the answers said;
 //   answers "processing" are counted apart.
-// - The baseline (baseline-callback.ts) is koa + mysql2 with one transaction: one commit where the service makes two, because an
+// - The baseline (baselines/callback.ts) is koa + mysql2 with one transaction: one commit where the service makes two, because an
 //   attempt must outlive a failed settlement, and no queue between two processes.
 // - Both take turns after a warm-up, in slices of about half a second whose order changes, on payments of the same tables; the
 //   ratio is the median of the rounds' ratios. "cpu each" is the processor time of API and worker together, or of the

@@ -6,7 +6,7 @@
 // - 1,000,000 orders (or as many as the argument says) of 1,500,000 lines over eight months, each line a row of 14 columns.
 //   Rows per second are lines of the finished file over the time from the request to `finished_at`: queueing, counting and
 //   syncing included.
-// - The baselines (baseline-export.ts) are the least anybody could do: the same pages by key over mysql2, their cells put together
+// - The baselines (baselines/export.ts) are the least anybody could do: the same pages by key over mysql2, their cells put together
 //   with commas, or given to exceljs; nothing is escaped, shown or notified, and they give way as the bulk worker does
 //   (config/worker.ts). Bare exceljs keeps what is not compressed yet, so of many orders workbooks are compared over one month.
 // - Memory is the largest resident set, sampled every 50 ms, of a bulk worker that was started for that export; one
@@ -16,7 +16,7 @@
 // - Every file must have as many rows as there are lines, or the exit code is 1.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { periodOf } from '../src/lib/values/numbers.js';
-import type { BareExport, BareExported } from './baseline-export.js';
+import type { BareExport, BareExported } from './baselines/export.js';
 import { load, percentiles } from './support/load.js';
 import { fillOrders } from './support/orders.js';
 import { callbacksFor, sendCallback } from './support/payments.js';

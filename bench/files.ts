@@ -3,7 +3,7 @@
 // What is compared, and why that is fair:
 // - API, one worker (--queues files) and the baseline are processes of their own over one MariaDB with durable commits, one
 //   Redis and the same disk. The sender (this process) sends the same multipart bodies to both, two at a time.
-// - Upload: the baseline (baseline-files.ts) streams every body to a file as it is and calls fsync before it answers. The
+// - Upload: the baseline (baselines/files.ts) streams every body to a file as it is and calls fsync before it answers. The
 //   service parses the form, and its answer promises as much: file and folder are synced, the row is committed.
 //   Both take turns; the ratio is that of the medians of three runs each.
 // - Merge: from the request to the answer with the attachment, against `cat CHUNKS > FILE && sync FILE` with the same

@@ -3,15 +3,15 @@
 // - The API is a process of its own as in production, behind nginx with the shipped deploy/nginx.conf (without TLS, which the
 //   attackers do not speak), over its own MariaDB and Redis, with /docs switched on, which production has off. Each
 //   attack meets a fresh one, warmed by lists and by the documentation page, so that memory is its own.
-// - Attackers are a process of their own (attacker.ts) on the same two cores, so that what an attack costs its sender counts
+// - Attackers are a process of their own (attacks/attacker.ts) on the same two cores, so that what an attack costs its sender counts
 //   against the service as well. The honest client is this process: 25 lists a second over kept connections and a sign-in
 //   every two seconds. Lists are held against 250 ms, sign-ins must succeed.
 // - Memory is the resident set: before the attack, and its maximum sampled during the attack.
 // - 10,000 connections take as many open files; with fewer (ulimit -n) fewer are tried, which the summary then shows.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { attacks } from './support/attacks.js';
-import { startHonest, type Experience } from './support/honest.js';
-import { startNginx } from './support/nginx.js';
+import { attacks } from './attacks/attacks.js';
+import { startHonest, type Experience } from './attacks/honest.js';
+import { startNginx } from './attacks/nginx.js';
 import { fillOrders } from './support/orders.js';
 import { startApi, startScript, type Process } from './support/processes.js';
 import { printColumns, say } from './support/report.js';
@@ -34,7 +34,7 @@ await runBench(async () => {
   await makeAdmin(first.url, attackerName);
   await first.stop();
   await fillOrders(site.db, 1000);
-  const attacker = await startScript('bench/attacker.js', site);
+  const attacker = await startScript('bench/attacks/attacker.js', site);
 
   const rows = [await row('nobody attacks', site, attacker)];
   for (const name of Object.keys(attacks))

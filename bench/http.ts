@@ -8,7 +8,7 @@
 // - Service and baseline are warmed up and then take turns, for lists every half second in rotating order; a ratio is the
 //   median of the rounds' ratios, so that a slow moment of a shared machine counts for both. "cpu each" is the processor time that the measured process
 //   (not the database) spent on one request: it hardly depends on what else the machine does.
-// - List of orders: the baseline (baseline-http.ts) is koa + mysql2 with a JWT check, one Redis GET, the same two
+// - List of orders: the baseline (baselines/http.ts) is koa + mysql2 with a JWT check, one Redis GET, the same two
 //   statements for the page and its order lines, and a SELECT COUNT(*). Before measuring, both answers are compared, field
 //   by field.
 // - The same list over 1,000,000 orders in 8 month partitions is held against the service's own figure at 1,000 orders in

@@ -34,9 +34,9 @@ export const startWorker = (site: Site, queues = 'payments,channels,logs,notific
 export const startBulkWorker = (site: Site): Promise<Process> =>
   startWorker(site, 'exports,imports,files,maintenance');
 
-/** One of bench/baseline-*.ts. */
+/** One of bench/baselines/*.ts. */
 export const startBaseline = (name: string, site: Site, env: Record<string, string> = {}): Promise<Process> =>
-  startProcess(`bench/baseline-${name}.js`, { ...site, env: { ...site.env, ...env } });
+  startProcess(`bench/baselines/${name}.js`, { ...site, env: { ...site.env, ...env } });
 
 /** Another script of the build. */
 export const startScript = (script: string, site: Site): Promise<Process> => startProcess(script, site);

@@ -1,7 +1,7 @@
 // What signing in is held against in bench:http: nothing but bcrypt.compare, as many at once as one API process allows.
 import bcrypt from 'bcrypt';
-import { config } from '../config/index.js';
-import { percentiles, type Measured } from './support/load.js';
+import { config } from '../../config/index.js';
+import { percentiles, type Measured } from '../support/load.js';
 
 const password = 'x'.repeat(44);
 const hash = await bcrypt.hash(password, config.auth.bcryptCost);

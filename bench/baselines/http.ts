@@ -8,8 +8,8 @@ import { createSecretKey } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import Koa, { type Context } from 'koa';
 import { createPool, type RowDataPacket } from 'mysql2/promise';
-import { config } from '../config/index.js';
-import { openConnection } from '../src/lib/redis/connection.js';
+import { config } from '../../config/index.js';
+import { openConnection } from '../../src/lib/redis/connection.js';
 
 const { host, port, user, password, name, poolSize } = config.database;
 const { jwtSecret, jwtIssuer, jwtAudience } = config.auth;

@@ -1,7 +1,7 @@
 // An honest client that continues while others attack: lists at a modest pace, and a sign-in now and then.
 import { Agent, request } from 'node:http';
-import { percentiles } from './load.js';
-import { adminPassword } from './site.js';
+import { percentiles } from '../support/load.js';
+import { adminPassword } from '../support/site.js';
 
 export interface Experience {
   lists: number;

@@ -4,7 +4,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { config } from '../config/index.js';
+import { config } from '../../config/index.js';
 
 const folder = join(config.storage.root, 'baseline');
 await mkdir(folder, { recursive: true });

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import Koa from 'koa';
 import { createPool, type ResultSetHeader, type RowDataPacket } from 'mysql2';
 import type { PoolConnection } from 'mysql2/promise';
-import { config } from '../config/index.js';
+import { config } from '../../config/index.js';
 
 const { host, port, user, password, name, poolSize } = config.database;
 

@@ -1,4 +1,4 @@
-// What a hostile client does to the service for some seconds; run by bench/attacker.ts, a process of its own.
+// What a hostile client does to the service for some seconds; run by attacker.ts, a process of its own.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

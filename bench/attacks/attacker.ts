@@ -1,5 +1,5 @@
 // Attacks on demand, in a process of its own: what they cost their sender must not slow the honest client of bench:hostile.
-import { attacks, Field, type Target } from './support/attacks.js';
+import { attacks, Field, type Target } from './attacks.js';
 
 interface Order {
   attack: string;

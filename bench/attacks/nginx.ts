@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/support/free-port.js';
-import { spawnChild, end } from './processes.js';
+import { spawnChild, end } from '../support/processes.js';
 
 const shipped = resolve(import.meta.dirname, '../../../deploy/nginx.conf');
 

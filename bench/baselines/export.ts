@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import exceljs from 'exceljs';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { config } from '../config/index.js';
+import { config } from '../../config/index.js';
 
 const nice = config.worker.bulkNice;
 
