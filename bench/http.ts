@@ -1,152 +1,83 @@
-// npm run bench -- http: signed-in lists, signing in and idle memory, each held against the least anybody could do.
+// npm run bench -- http [ORDERS]: signed-in lists, signing in, and the memory of an API after its start.
 //
-// What is compared, and why that is fair:
-// - API, worker and baselines are processes of their own with the same settings (NODE_ENV=production, LOG_LEVEL=warn, pool
-//   of 10 connections) over one MariaDB with durable commits and one Redis. The worker runs throughout, as in operation.
-// - One load generator (autocannon, 32 connections, in this process) asks all of them. Every answer is checked, one wrong
-//   or failed answer ends the benchmark with exit code 1.
-// - Service and baseline are warmed up and then take turns, for lists every half second in rotating order; a ratio is the
-//   median of the rounds' ratios, so that a slow moment of a shared machine counts for both. "cpu each" is the processor time that the measured process
-//   (not the database) spent on one request: it hardly depends on what else the machine does.
-// - List of orders: the baseline (baselines/http.ts) is koa + mysql2 with a JWT check, one Redis GET, the same two
-//   statements for the page and its order lines, and a SELECT COUNT(*). Before measuring, both answers are compared, field
-//   by field.
-// - The same list over 1,000,000 orders in 8 month partitions is held against the service's own figure at 1,000 orders in
-//   the same 8 months. Totals must be exact, so this shows what counting costs.
-// - Signing in is held against bare bcrypt.compare of the same cost, as many at once as the service allows itself (2).
-// - Idle memory is the resident set of a fresh API process: a second after it listens.
+// The list of 10 of 1,000 orders is held against the same list by hand (baselines/http.ts), with its COUNT and without; both
+// must answer the same records. The list of 1,000,000 orders (or ORDERS) is held against the service's own of 1,000; both
+// are spread over eight months, every total must be exact. Signing in is held against bcrypt.compare, as many at once as the
+// service allows itself (2). All processes have the same settings over the same servers, beside a worker as in operation.
+import { deepStrictEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { costing, load, type Measured } from './support/load.js';
-import { filledSite, mustAgree, signInBoth } from './support/list-site.js';
-import { startApi, startBaseline, startWorker, type Process } from './support/processes.js';
-import { medianOf, printTable, ratioOf, ratioRow, say, sayRun, type Row } from './support/report.js';
-import { runBench } from './support/run.js';
-import { adminPassword, type Site } from './support/site.js';
+import bcrypt from 'bcrypt';
+import { config } from '../config/index.js';
+import { isSuccess, load, measured, type Measured } from './support/load.js';
+import { startApi, startScript, startWorker, type Process } from './support/processes.js';
+import { mb, printTable, rate, ratio } from './support/report.js';
+import { runBench, takeTurns } from './support/run.js';
+import { call, json, signIn, startService, type Headers } from './support/session.js';
+import { adminPassword, makeSite } from './support/site.js';
 
-const slices = 24;
-const sliceSeconds = 0.5;
 const few = 1000;
-const many = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 1_000_000);
-const orders = '/api/admin/orders?page_size=10';
+const many = Number(process.argv[2] ?? 1_000_000);
+const list = '/api/admin/orders?page_size=10';
 
 await runBench(async () => {
-  const small = await filledSite('small', few);
-  const large = await filledSite('large', many);
-  const memory = await idleMemory(small);
-  const [api, , , baseline, largeApi, hashes] = await Promise.all([
-    startApi(small),
-    startWorker(small),
-    startWorker(large),
-    startBaseline('http', small),
-    startApi(large),
-    startBaseline('hash', small),
-  ]);
-  const headers = await signInBoth(api, small);
-  const largeHeaders = await signInBoth(largeApi, large);
-  await mustAgree([api, baseline], headers, orders);
+  const small = await makeSite('small', few);
+  const large = await makeSite('large', many);
+  const api = await startApi(small);
+  await sleep(1000);
+  const memory = api.memory();
+  await startWorker(small);
+  const headers = await signIn(api.url);
+  const { api: largeApi, headers: largeHeaders } = await startService(large);
+  const baseline = await startScript('baselines/http', small);
+  deepStrictEqual(await call(api.url + list, headers), await call(baseline.url + list, headers));
 
-  const rows = [
-    ...(await measureOrders({ api, baseline, headers }, { api: largeApi, headers: largeHeaders })),
-    ...(await measureSignIn(api, hashes)),
-    ...memory,
-  ];
-  printTable('bench:http (medians; 32 connections, signing in 6)', rows);
+  const turns = (seconds: number) => ({
+    own: listing(api, headers, list, few, seconds),
+    bare: listing(baseline, headers, list, few, seconds),
+    uncounted: listing(baseline, headers, `${list}&uncounted`, 0, seconds),
+    large: listing(largeApi, largeHeaders, list, many, seconds),
+  });
+  await takeTurns(1, turns(3)); // warms up
+  const { own, bare, uncounted, large: big } = await takeTurns(24, turns(0.5));
+  const hash = await bcrypt.hash(adminPassword, 10); // as BCRYPT_COST of every site
+  const signIns = await takeTurns(5, { own: () => signingIn(api), bare: () => comparing(hash) });
+  printTable('bench:http (medians; 32 connections, signing in 6)', {
+    'list of 10 of 1,000 orders': rate(own),
+    '  against the baseline': ratio(own, bare),
+    '  against one that does not count': ratio(own, uncounted),
+    'the baseline': rate(bare),
+    'the one that does not count': rate(uncounted),
+    [`list of 10 of ${many.toLocaleString('en-US')} orders`]: rate(big),
+    '  time of the list, against that of 1,000': ratio(own, big),
+    'sign-in': rate(signIns.own),
+    '  against the raw hash rate': ratio(signIns.own, signIns.bare),
+    'memory of an API after its start': mb(memory),
+  });
 });
 
-interface Target {
-  api: Process;
-  headers: Record<string, string>;
+/** Lists for so long, each with that total. */
+function listing({ url }: Process, headers: Headers, path: string, total: number, duration: number) {
+  const hasTotal = (body: string): boolean => isSuccess(body) && body.includes(`"total":${total}`);
+  return (): Promise<Measured> => load({ url: url + path, headers, duration }, hasTotal);
 }
 
-async function measureOrders(small: Target & { baseline: Process }, large: Target): Promise<Row[]> {
-  say('\nlist of 10 orders, in slices');
-  const uncounted = `${orders}&uncounted`;
-  const turns: Record<string, Turn> = {
-    own: { ...small, process: small.api, path: orders, total: few },
-    bare: { ...small, process: small.baseline, path: orders, total: few },
-    uncounted: { ...small, process: small.baseline, path: uncounted, total: 0 },
-    large: { ...large, process: large.api, path: orders, total: many },
-  };
-  for (const { process, headers, path } of Object.values(turns)) await warmUp([process], headers, path);
-  const { own, bare, uncounted: floor, large: big } = (await inSlices(turns)) as Slices;
-  return [
-    ratioRow('list of 10 of 1,000 orders', medianOf(own), ratioOf(own, bare), 'baseline', 1),
-    ratioRow('  against one that does not count', medianOf(own), ratioOf(own, floor), 'baseline', 0.75),
-    { name: '  its baseline', figures: medianOf(bare), value: '' },
-    { name: '  the one that does not count', figures: medianOf(floor), value: '' },
-    ratioRow('list of 10 of 1,000,000 orders', medianOf(big), ratioOf(big, own), 'own at 1,000', 0.5),
-  ];
+function signingIn({ url }: Process): Promise<Measured> {
+  const body = JSON.stringify({ username: 'admin', password: adminPassword });
+  const request = { url: `${url}/api/admin/login`, method: 'POST' as const, headers: json, body };
+  return load({ ...request, connections: 6, duration: 5 }, (answer) => answer.includes('"token":"'));
 }
 
-interface Turn {
-  process: Process;
-  headers: Record<string, string>;
-  path: string;
-  total: number;
-}
-
-type Slices = Record<'own' | 'bare' | 'uncounted' | 'large', Measured[]>;
-
-/** Each in turn for half a second, beginning with another one each time. */
-async function inSlices(turns: Record<string, Turn>): Promise<Record<string, Measured[]>> {
-  const names = Object.keys(turns);
-  const runs = Object.fromEntries(names.map((name) => [name, [] as Measured[]]));
-  for (let slice = 0; slice < slices; slice++) {
-    for (let turn = 0; turn < names.length; turn++) {
-      const name = names[(slice + turn) % names.length] as string;
-      const { process, headers, path, total } = turns[name] as Turn;
-      const accept = (body: string): boolean => isSuccess(body) && body.includes(`"total":${total}`);
-      const run = await costing([process], () =>
-        load({ url: process.url + path, headers, duration: sliceSeconds }, accept),
-      );
-      runs[name]?.push(run);
+/** Five seconds of comparisons, as many at once as one API process allows. */
+async function comparing(hash: string): Promise<Measured> {
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  const compare = async (): Promise<void> => {
+    while (performance.now() - startedAt < 5000) {
+      const at = performance.now();
+      await bcrypt.compare(adminPassword, hash);
+      latencies.push(performance.now() - at);
     }
-  }
-  for (const name of names) sayRun(name, medianOf(runs[name] as Measured[]));
-  return runs;
-}
-
-async function warmUp(processes: Process[], headers: Record<string, string>, path: string): Promise<void> {
-  for (const { url } of processes) await load({ url: url + path, headers, duration: 3 }, isSuccess);
-}
-
-function isSuccess(body: string): boolean {
-  return body.startsWith('{"code":200');
-}
-
-async function measureSignIn(api: Process, hashes: Process): Promise<Row[]> {
-  const signingIn = {
-    ...{ url: `${api.url}/api/admin/login`, method: 'POST' as const, connections: 6 },
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'admin', password: adminPassword }),
   };
-  const isSignedIn = (body: string): boolean => isSuccess(body) && body.includes('"token":"');
-  const [own, bare]: [Measured[], Measured[]] = [[], []];
-  say('\nsigning in');
-  await load({ ...signingIn, duration: 1 }, isSignedIn);
-  for (let round = 0; round < 5; round++) {
-    own.push(await costing([api], () => load({ ...signingIn, duration: 5 }, isSignedIn)));
-    sayRun('service, POST /login', own.at(-1) as Measured);
-    bare.push(await costing([hashes], () => hashes.ask<Measured>({ seconds: 5 })));
-    sayRun('baseline, bcrypt.compare', bare.at(-1) as Measured);
-  }
-  return [
-    ratioRow('sign-in', medianOf(own), ratioOf(own, bare), 'raw hash rate', 0.9),
-    { name: '  its baseline', figures: medianOf(bare), value: '' },
-  ];
-}
-
-async function idleMemory(site: Site): Promise<Row[]> {
-  const api = await startApi(site);
-  await sleep(1000);
-  const started = api.memory();
-  await api.stop();
-  return [
-    {
-      name: 'API memory after its start',
-      value: `${started.toFixed(0)} MB`,
-      target: '< 160 MB',
-      reached: started < 160,
-    },
-  ];
+  await Promise.all(Array.from({ length: config.auth.hashConcurrency }, compare));
+  return measured(latencies, (performance.now() - startedAt) / 1000);
 }

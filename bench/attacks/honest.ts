@@ -1,73 +1,45 @@
 // An honest client that continues while others attack: lists at a modest pace, and a sign-in now and then.
 import { Agent, request } from 'node:http';
-import { percentiles } from '../support/load.js';
+import { measured, type Measured } from '../support/load.js';
+import { json, type Headers } from '../support/session.js';
 import { adminPassword } from '../support/site.js';
 
-export interface Experience {
-  lists: number;
-  /** Answers that were missing or not 200. */
-  failed: number;
-  p50: number;
-  p99: number;
-  /** Sign-ins that succeeded, and how many were tried. */
-  signedIn: number;
-  signIns: number;
-  slowestSignInMs: number;
-}
-
-const listEveryMs = 40;
-const signInEveryMs = 2000;
-const maxMs = 15_000;
-
 /** Runs until it is stopped, over a few connections, as browsers and proxies do. */
-export function startHonest(url: string, authorization: string): { stop(): Promise<Experience> } {
+export function startHonest(url: string, authorization: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 6, localAddress: '127.0.0.5' });
-  const [listed, signedIn]: [number[], number[]] = [[], []];
-  const [lists, signIns]: [Promise<void>[], Promise<void>[]] = [[], []];
-  let failed = 0;
-  const list = async (): Promise<void> => {
-    const started = performance.now();
-    const status = await ask(agent, `${url}/api/admin/orders?page_size=10`, { authorization });
-    listed.push(performance.now() - started);
-    if (status !== 200) failed++;
+  const credentials = JSON.stringify({ username: 'admin', password: adminPassword });
+  const startedAt = performance.now();
+  const latencies: number[] = [];
+  const lists: Promise<boolean>[] = [];
+  const signIns: Promise<boolean>[] = [];
+  const list = async (): Promise<boolean> => {
+    const at = performance.now();
+    const isGood = await ask(agent, `${url}/api/admin/orders?page_size=10`, { authorization });
+    latencies.push(performance.now() - at);
+    return isGood;
   };
-  const signIn = async (): Promise<void> => {
-    const started = performance.now();
-    const body = JSON.stringify({ username: 'admin', password: adminPassword });
-    const status = await ask(agent, `${url}/api/admin/login`, { 'content-type': 'application/json' }, body);
-    if (status === 200) signedIn.push(performance.now() - started);
-  };
-  const timers = [
-    setInterval(() => lists.push(list()), listEveryMs),
-    setInterval(() => signIns.push(signIn()), signInEveryMs),
-  ];
-  return {
-    async stop() {
-      for (const timer of timers) clearInterval(timer);
-      await Promise.all([...lists, ...signIns]);
-      agent.destroy();
-      return {
-        ...{ lists: listed.length, failed, ...percentiles(listed) },
-        ...{ signedIn: signedIn.length, signIns: signIns.length, slowestSignInMs: Math.max(0, ...signedIn) },
-      };
-    },
+  const signIn = (): Promise<boolean> => ask(agent, `${url}/api/admin/login`, json, credentials);
+  const timers = [setInterval(() => lists.push(list()), 40), setInterval(() => signIns.push(signIn()), 2000)];
+  return async (): Promise<Measured & { lists: number; signIns: number; failed: number }> => {
+    for (const timer of timers) clearInterval(timer);
+    const answers = await Promise.all([...lists, ...signIns]);
+    agent.destroy();
+    const failed = answers.filter((isGood) => !isGood).length;
+    const figures = measured(latencies, (performance.now() - startedAt) / 1000);
+    return { ...figures, lists: lists.length, signIns: signIns.length, failed };
   };
 }
 
-/** @returns the status; 0 when there was no answer */
-function ask(agent: Agent, url: string, headers: Record<string, string>, body?: string): Promise<number> {
+/** @returns whether it was answered with 200 */
+function ask(agent: Agent, url: string, headers: Headers, body?: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const sent = request(
-      url,
-      { agent, headers, method: body ? 'POST' : 'GET', timeout: maxMs },
-      (response) => {
-        response.resume();
-        response.on('end', () => resolve(response.statusCode ?? 0));
-        response.on('error', () => resolve(0));
-      },
-    );
+    const options = { agent, headers, method: body ? 'POST' : 'GET', timeout: 15_000 };
+    const sent = request(url, options, (response) => {
+      response.resume();
+      response.on('close', () => resolve(response.complete && response.statusCode === 200));
+    });
     sent.on('timeout', () => sent.destroy());
-    sent.on('error', () => resolve(0));
+    sent.on('error', () => resolve(false));
     sent.end(body);
   });
 }

@@ -1,7 +1,10 @@
-// A site: one deployment of the service with a database and a Redis prefix of its own, made for one run and removed after it.
+// A site: one deployment of the service with its own database and Redis prefix, made for one run and removed after it.
 import { randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
+import { config } from '../../config/index.js';
+import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
+import { fillOrders } from './orders.js';
+import { startApi } from './processes.js';
 
 export interface Site {
   /** Settings of its processes. */
@@ -11,6 +14,8 @@ export interface Site {
 
 export const adminPassword = 'bench-Password-1';
 
+const { host, port, user, password } = config.database;
+const server = { host, port, user, password, timezone: 'Z', charset: 'utf8mb4_unicode_ci' };
 const run = randomBytes(4).toString('hex');
 const sites: Site[] = [];
 
@@ -29,26 +34,30 @@ const common = {
   MODULE_PAYMENTS_ENABLED: 'true',
   PAYMENT_GATEWAYS_ENABLED: '',
   TENANT_CODE: '',
+  DATABASE_URL: '',
+  DB_HOST: host,
+  DB_PORT: String(port),
+  DB_USER: user,
+  DB_PASSWORD: password,
 };
 
-/** Makes an empty database; the first API process that starts there lays out its tables. */
-export async function makeSite(name: string): Promise<Site> {
-  const { DB_NAME: database, ...server } = { ...databaseServer(), DB_NAME: `bench_${run}_${name}` };
-  const { DB_HOST: host, DB_PORT: port, DB_USER: user, DB_PASSWORD: password } = server;
-  const db = await createConnection({
-    host,
-    port: Number(port),
-    user,
-    password,
-    timezone: 'Z',
-    charset: 'utf8mb4_unicode_ci',
-  });
+/** Makes a database with that many orders, and no process running. */
+export async function makeSite(name: string, orders = 1000): Promise<Site> {
+  const database = `bench_${run}_${name}`;
+  const db = await connectTo('');
   await db.query(`CREATE DATABASE ${database} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`);
   await db.changeUser({ database });
-  const redis = { REDIS_URL: redisUrl(), REDIS_PREFIX: `bench-${run}-${name}` };
-  const site = { db, env: { ...common, ...server, DATABASE_URL: '', DB_NAME: database, ...redis } };
+  const site = { db, env: { ...common, DB_NAME: database, REDIS_PREFIX: `bench-${run}-${name}` } };
   sites.push(site);
+  const api = await startApi(site); // lays out the tables
+  await api.stop();
+  await fillOrders(db, orders);
+  console.log(`${name} has ${orders.toLocaleString('en-US')} orders`);
   return site;
+}
+
+export function connectTo(database: string): Promise<Connection> {
+  return createConnection({ ...server, database });
 }
 
 /** Drops the databases and Redis keys of this run. */
@@ -57,48 +66,14 @@ export async function removeSites(): Promise<void> {
     await db.query(`DROP DATABASE IF EXISTS ${env.DB_NAME}`);
     await db.end();
   }
-  await withRedis(async (redis) => {
-    for await (const keys of redis.scanStream({ match: `{bench-${run}-*`, count: 1000 })) {
-      if ((keys as string[]).length > 0) await redis.unlink(...(keys as string[]));
-    }
-  });
+  const redis = openConnection('bench', {});
+  const keys = await redis.keys(`{bench-${run}-*`);
+  if (keys.length > 0) await redis.unlink(...keys);
+  closeConnection(redis);
 }
 
-/** The rows of a SELECT. */
-export async function rows<T>(db: Connection, sql: string, values: unknown[] = []): Promise<T[]> {
-  const [found] = await db.query<RowDataPacket[]>(sql, values);
-  return found as T[];
-}
-
-/** The one number a SELECT answers. */
-export async function count(db: Connection, sql: string, values: unknown[] = []): Promise<number> {
-  const [row] = await rows<Record<string, number>>(db, sql, values);
-  return Number(Object.values(row ?? {})[0]);
-}
-
-/** Uses a Redis connection and closes it. */
-export async function withRedis<T>(use: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(redisUrl());
-  try {
-    return await use(redis);
-  } finally {
-    redis.disconnect();
-  }
-}
-
-const redisUrl = (): string => process.env.REDIS_URL || 'redis://127.0.0.1:6379';
-
-function databaseServer() {
-  const { DATABASE_URL, DB_HOST, DB_PORT, DB_USER, DB_PASSWORD } = process.env;
-  if (!DATABASE_URL) {
-    return {
-      DB_HOST: DB_HOST || '127.0.0.1',
-      DB_PORT: DB_PORT || '3306',
-      DB_USER: DB_USER || 'root',
-      DB_PASSWORD: DB_PASSWORD ?? '',
-    };
-  }
-  const { hostname, port, username, password } = new URL(DATABASE_URL);
-  const [user, secret] = [username, password].map(decodeURIComponent) as [string, string];
-  return { DB_HOST: hostname, DB_PORT: port || '3306', DB_USER: user, DB_PASSWORD: secret };
+/** How many rows there are. @param of a table, and a condition */
+export async function count(db: Connection, of: string): Promise<number> {
+  const [[row]] = await db.query<RowDataPacket[]>(`SELECT COUNT(*) AS total FROM ${of}`);
+  return row?.total as number;
 }
