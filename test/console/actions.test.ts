@@ -259,31 +259,31 @@ journey('the focus is in the content when what had it is gone', async (t, page) 
   const { admin } = own.service;
   const content = page.locator('#content:focus');
   const made = async () => (await admin.post('/departments', { name: unique('Branch') })).data.name as string;
-  const remove = async () => {
+  const remove = async (name: string) => {
+    await page.locator('.ant-modal-confirm button:focus').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByText('Done', { exact: true }).waitFor();
+    await page.getByRole('link', { name }).waitFor({ state: 'detached' });
+    await content.waitFor();
   };
   const [first, second] = [await made(), await made()];
   await follow(page, '/console/access/departments');
   await page.getByRole('button', { name: `Actions ${first}` }).press('Enter');
-  await page.locator('[role=menuitem]:focus').waitFor();
-  await page.keyboard.press('End');
+  const entry = (name: string) => page.getByRole('menuitem', { name }).and(page.locator(':focus'));
+  await entry('Edit').waitFor();
+  await page.keyboard.press('ArrowDown');
+  await entry('Delete').waitFor();
   await page.keyboard.press('Enter');
-  await page.locator('.ant-modal-confirm button:focus').waitFor();
-  await remove();
-  await content.waitFor();
-  t.is(await page.getByText(first).count(), 0);
+  await remove(first);
   await page.getByRole('link', { name: second }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
-  await page.locator('.ant-modal-confirm button:focus').waitFor();
-  await remove();
-  await content.waitFor();
+  await remove(second);
   const { order_no } = await makeOrder(admin);
   await follow(page, '/console/trade/orders');
   await page.locator('a.row-link', { hasText: order_no }).press('Enter');
   await page.getByRole('heading', { name: order_no }).waitFor();
   await content.waitFor();
+  t.is(await page.locator('a.row-link').count(), 0);
 });
 
 freshJourney('columns and dates are chosen by keyboard', async (t, page) => {

@@ -97,6 +97,36 @@ journey('a form that is being sent is not offered to be discarded', async (t, pa
   t.is(await page.getByText('Discard your changes?').count(), 0);
 });
 
+journey('a form that is left while it is sent says how it ended, and moves nobody', async (t, page) => {
+  const { id, username } = await makeUser(own.service.admin);
+  await follow(page, '/console/access/profile');
+  await follow(page, '/console/trade/users');
+  const form = page.getByRole('dialog');
+  const leave = async (nickname: string) => {
+    let go = () => undefined as void;
+    const isHeld = new Promise<void>((resolve) => (go = resolve));
+    await page.route(`**/api/admin/users/${id}`, async (route) => {
+      if (route.request().method() === 'PUT') await isHeld;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: `Actions ${username}` }).click();
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    await form.getByLabel('Display name').fill(nickname);
+    const sent = page.waitForRequest((request) => request.method() === 'PUT');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await sent;
+    await page.goBack();
+    await form.waitFor({ state: 'detached' });
+    go();
+  };
+  await leave('Left early');
+  await page.getByText(`Edit · ${username}: Saved`).waitFor();
+  t.regex(page.url(), /\/users$/);
+  t.like(await selectRow('SELECT nickname FROM users WHERE id = ?', [id]), { nickname: 'Left early' });
+  await page.unrouteAll();
+  await own.service.admin.delete(`/users/${id}`);
+});
+
 journey('what is chosen is shown by its name, also when it was disabled since', async (t, page) => {
   const { admin } = own.service;
   const role = await makeRole(admin);

@@ -1,4 +1,5 @@
 // A form over the fields of a body: the contract is checked here, errors of the service are shown at their fields.
+import { useQueryClient } from '@tanstack/react-query';
 import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
 import { Fragment, useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { call, Failure, type Route } from '../../contract/api.ts';
@@ -20,6 +21,7 @@ const t = texts({
   'zh-CN': {
     save: '保存',
     cancel: '取消',
+    saved: '已保存',
     wait: (name: string, seconds: number) => `${name}（${seconds} 秒后）`,
     stay: '继续填写',
     conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
@@ -29,6 +31,7 @@ const t = texts({
   'en-US': {
     save: 'Save',
     cancel: 'Cancel',
+    saved: 'Saved',
     wait: (name: string, seconds: number) => `${name} (in ${seconds} s)`,
     stay: 'Keep editing',
     conflict: (names: string) =>
@@ -80,7 +83,8 @@ export default function FormDrawer({
   ...done
 }: FormProps) {
   const { onDone, onClose } = done;
-  const { modal } = App.useApp();
+  const { modal, message } = App.useApp();
+  const client = useQueryClient();
   const askDiscard = useAskDiscard();
   const [form] = Form.useForm<AnyRow>();
   const [isBusy, setBusy] = useState(false);
@@ -103,6 +107,11 @@ export default function FormDrawer({
   const required = bodies[route]?.required ?? [];
   useLeaveGuard(isDirty);
   useReturnFocus();
+  const isOpen = useRef(true);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => void (isOpen.current = false);
+  }, []);
 
   // Rebases the edits onto a newer row; returns the fields in conflict.
   const rebaseOn = (latest: AnyRow): string[] => {
@@ -141,9 +150,13 @@ export default function FormDrawer({
         ? await send(body)
         : await call(route, { path, body: body as never, idempotencyKey });
       draft.forget();
-      onDone(answer ?? {});
+      if (isOpen.current) return onDone(answer ?? {});
+      // Somebody went back meanwhile: where they are by now they stay.
+      void message.success(`${title}: ${t.saved}`);
+      void client.invalidateQueries();
     } catch (error) {
       const known = failureOf(error);
+      if (!isOpen.current) return void message.error(`${title}: ${known.message}`);
       // The answer to the first attempt was lost, and the values have been changed since.
       const hasArrived = known.code === 'idempotency_key_reused';
       setFailure(hasArrived ? new Failure(t.arrived, known.status) : known);

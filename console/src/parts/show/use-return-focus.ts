@@ -9,9 +9,9 @@ export function useReturnFocus(hasRoute = true): void {
   useEffect(
     () => () => {
       requestAnimationFrame(() => {
-        // The question whether to discard is still there, but no place to stay.
+        // Neither the content nor the question whether to discard, which is still there, is a place to stay.
         const at = document.activeElement;
-        if (at && at !== document.body && !at.closest('.ant-modal-confirm')) return;
+        if (at && at !== document.body && at.id !== 'content' && !at.closest('.ant-modal-confirm')) return;
         const isGone = !opener?.isConnected || opener === document.body;
         const isElsewhere = location.pathname + location.search !== address;
         const again = hasRoute && isElsewhere && document.querySelector(`a[href=${JSON.stringify(address)}]`);
