@@ -3,7 +3,7 @@
 // It does what nobody can leave out of a signed-in list: check the token, ask Redis once whether it is revoked, read the page
 // with what belongs to it, and count. It has no validation, language, zone, log or error handling. With `uncounted` it does
 // not count either, which no list that shows a total could leave out. The statements are the service's own; when those
-// change, they change here, so that a ratio tells what the service adds.
+// change, they change here, so that a ratio shows what the service adds.
 import { createSecretKey } from 'node:crypto';
 import jwt, { type JwtPayload } from 'jsonwebtoken';
 import type { RowDataPacket } from 'mysql2';
