@@ -260,9 +260,7 @@ journey('the focus is in the content when what had it is gone', async (t, page) 
   const content = page.locator('#content:focus');
   const made = async () => (await admin.post('/departments', { name: unique('Branch') })).data.name as string;
   const remove = async (name: string) => {
-    await page.locator('.ant-modal-confirm button:focus').waitFor();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
+    await page.locator('.ant-modal-confirm').getByRole('button', { name: 'Delete' }).press('Enter');
     await page.getByRole('link', { name }).waitFor({ state: 'detached' });
     await content.waitFor();
   };
