@@ -114,8 +114,9 @@ test.serial('one unknown receiver among many leaves no row', async (t) => {
 });
 
 test.serial('five hundred receivers take a handful of statements', async (t) => {
-  // A sweeper that is in no hurry: what it finds under way it would send a second time.
-  await startWorkerProcess({ SWEEP_AGE_SECONDS: '600' }, 'notifications');
+  // A sweeper that is in no hurry: what it finds under way it would send a second time. And a worker that waits for Redis, which
+  // takes 15 MB of frames.
+  await startWorkerProcess({ SWEEP_AGE_SECONDS: '600', REDIS_TIMEOUT_MS: '5000' }, 'notifications');
   const receivers = (await makeReceivers(500)).reverse();
   const sockets = [];
   for (const receiver of receivers) {
