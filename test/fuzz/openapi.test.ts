@@ -57,7 +57,7 @@ test.after.always(async () => {
 class Findings {
   readonly all: { kind: string; detail: string; request: string }[] = [];
 
-  /** Told at once, the first ones in full: a run is long. */
+  /** Printed at once, the first ones in full: a run is long. */
   add(kind: string, detail: string, request = ''): void {
     this.all.push({ kind, detail, request });
     if (this.all.length <= maxShown) console.log(`\n${kind}: ${detail}\n  ${request}`);
@@ -92,7 +92,7 @@ test('every request derived from the document is answered as documented', async 
     refused: new Map(),
   };
   const startedAt = performance.now();
-  console.log(`test:fuzz: ${only === undefined ? `${total} requests` : `request ${only}`}, --seed ${seed}`);
+  console.log(`fuzz: ${only === undefined ? `${total} requests` : `request ${only}`}, --seed ${seed}`);
 
   let memory: string | undefined;
   for (let first = 0; first < total; first += round) {
