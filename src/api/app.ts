@@ -79,9 +79,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
         deadline,
         upload,
       };
-      state.before = await route.subject?.(call);
       const data = await handleAsUnit(route, call, ctx);
-      if (!route.locksSubject) state.after = ctx.method === 'DELETE' ? {} : (data as object);
       const { before, after } = state;
       if (before && after) state.changes = changesBetween(before, after);
       if (data instanceof PlainAnswer) sendPlainly(ctx, data);

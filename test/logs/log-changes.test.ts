@@ -111,6 +111,43 @@ test('a new name of a role or administrator is not logged as that of who changes
   t.deepEqual(called.changes, [{ field: 'phone', old: null, new: '13800000001' }]);
 });
 
+const others = [
+  { path: 'departments', body: { name: 'Sales' }, theirs: 'sort = 7', edit: { leader: 'Ann' } },
+  {
+    path: 'permissions',
+    body: { name: 'Reports', slug: 'reports.show', method: 'GET', path: '/reports' },
+    theirs: 'sort = 7',
+    edit: { name: 'Figures' },
+  },
+  {
+    path: 'menus',
+    body: { title: 'Reports', slug: 'reports', type: 1 },
+    theirs: 'sort = 7',
+    edit: { icon: 'chart' },
+  },
+  {
+    path: 'dictionaries',
+    body: { name: 'Sizes', code: 'sizes' },
+    theirs: 'sort = 7',
+    edit: { name: 'Size' },
+  },
+  { path: 'blacklists', body: { ip: '198.51.100.7' }, theirs: 'status = 0', edit: { remark: 'bots' } },
+];
+
+for (const { path, body, theirs, edit } of others) {
+  test(`an edit under /${path} is not logged as what others changed`, async (t) => {
+    const { data } = await service.admin.post(`/${path}`, body);
+    const { answer, changes } = await overtaken(path, { sql: theirs, id: data.id }, (headers) =>
+      service.admin.put(`/${path}/${data.id}`, edit, headers),
+    );
+    t.is(answer.status, 200);
+    t.deepEqual(
+      changes.map(({ field }) => field),
+      Object.keys(edit),
+    );
+  });
+}
+
 test('edits of one record at the same moment follow from each other in the log', async (t) => {
   const { id } = await makeMethod(service.admin);
   const names = Array.from({ length: 8 }, (_, index) => `name ${index}`);

@@ -74,7 +74,7 @@ export function exportRoutes(type: ExportType, title: Text): Route[] {
       params: idParam,
       fails: ['export_not_found'],
       response: exportRecord,
-      handle: ({ admin, params }) => findExport(admin, params.id, type),
+      handle: ({ admin, params }) => findExport(admin, params.id, { type }),
     }),
   ];
 }

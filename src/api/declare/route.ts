@@ -130,10 +130,11 @@ export interface RouteDefinition<
   beforePasswordChange?: boolean;
   /** Allowed for blocked addresses. */
   anyAddress?: boolean;
-  /** The record of a PUT or DELETE; the operation log stores what changed in it. */
-  subject?: (call: Call<A, P, Q, B, U>, t?: Transaction) => Promise<object>;
-  /** `subject` locks it in the transaction of the write: what others change meanwhile is not logged as changed by this call. */
-  locksSubject?: true;
+  /**
+   * Reads and locks the record of a PUT or DELETE, at the beginning and at the end of its first transaction: the operation
+   * log stores what changed in between.
+   */
+  subject?: (call: Call<A, P, Q, B, U>, t: Transaction) => Promise<object>;
   /** Media type the handler sends itself; JSON otherwise. */
   reply?: 'event-stream' | 'file';
   /** An example body for the documentation page. */

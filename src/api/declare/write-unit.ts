@@ -94,10 +94,10 @@ function unitOf(route: Route, call: AnyCall, ctx: Context, repeatable: Repeatabl
   };
   return {
     async begin(t: Transaction) {
-      if (isFirst && route.locksSubject) state.before = await route.subject?.(call, t);
+      if (isFirst) state.before = await route.subject?.(call, t);
     },
     async end(t: Transaction, result: unknown) {
-      if (isFirst && route.locksSubject) state.after = isRemoval ? {} : await route.subject?.(call, t);
+      if (isFirst) state.after = isRemoval ? {} : await route.subject?.(call, t);
       const id = idOf(result);
       claims = repeatable !== undefined && !isClaimed && id !== undefined;
       if (claims) await claimKey(repeatable as Repeatable, id as number, t);

@@ -26,8 +26,9 @@ export async function departmentTree(filter: {
 }
 
 /** @throws department_not_found */
-export async function getDepartment(id: number): Promise<DepartmentRecord> {
-  const found = await Department.scope('withUse').findByPk(id);
+export async function getDepartment(id: number, transaction?: Transaction): Promise<DepartmentRecord> {
+  if (transaction) await parents(transaction);
+  const found = await Department.scope('withUse').findByPk(id, { transaction });
   return toRecord(found ?? fail('department_not_found'));
 }
 

@@ -50,9 +50,13 @@ export async function menuTreeFor(
 }
 
 /** With whether entries lie below it, which keep it from being deleted. @throws menu_not_found */
-export async function getMenu(id: number): Promise<MenuRecord & { in_use: boolean }> {
-  const menu = (await Menu.findByPk(id)) ?? fail('menu_not_found');
-  return { ...toRecord(menu), in_use: (await Menu.count({ where: { parent_id: id } })) > 0 };
+export async function getMenu(
+  id: number,
+  transaction?: Transaction,
+): Promise<MenuRecord & { in_use: boolean }> {
+  if (transaction) await lockTree(transaction);
+  const menu = (await Menu.findByPk(id, { transaction })) ?? fail('menu_not_found');
+  return { ...toRecord(menu), in_use: (await Menu.count({ where: { parent_id: id }, transaction })) > 0 };
 }
 
 /** Enabled menus for select boxes. */

@@ -9,7 +9,7 @@ import type { PermissionRule } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { Menu, Permission, RolePermission } from './tables.js';
-import { containing, during, findPage, matching } from '../tables/find.js';
+import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type PermissionFields = Fields<Permission, 'is_builtin'>;
@@ -105,8 +105,9 @@ export async function permissionOptions(): Promise<PermissionOption[]> {
 }
 
 /** @throws permission_not_found */
-export async function getPermission(id: number): Promise<PermissionRecord> {
-  const found = await Permission.findByPk(id, { include: shown });
+export async function getPermission(id: number, transaction?: Transaction): Promise<PermissionRecord> {
+  await lockRow(Permission, id, transaction);
+  const found = await Permission.findByPk(id, { include: shown, transaction });
   return toRecord(found ?? fail('permission_not_found'));
 }
 

@@ -9,7 +9,7 @@ import { menuTitle, permissionName, roleName, rolesNamed, withoutShown } from '.
 import { superAdminSlug } from './identity.js';
 import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
-import { containing, during, findPage, matching } from '../tables/find.js';
+import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
 import { AdminRole, Menu, Permission, Role } from './tables.js';
 
@@ -57,7 +57,7 @@ export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
 
 /** A role, locked in a transaction. @throws role_not_found */
 export async function getRole(id: number, transaction?: Transaction): Promise<RoleDetail> {
-  if (transaction) await Role.findByPk(id, { attributes: ['id'], transaction, lock: true });
+  await lockRow(Role, id, transaction);
   const role = await Role.scope('withUse').findByPk(id, { include: shown, transaction });
   if (!role) fail('role_not_found');
   const [permissions, menus] = await Promise.all([

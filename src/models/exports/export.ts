@@ -1,6 +1,6 @@
 // exports: files that administrators requested; the row is the state, the job write-export advances it.
 import { createHash } from 'node:crypto';
-import { Op, type WhereOptions } from 'sequelize';
+import { Op, type Transaction, type WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { currentLanguage } from '../../lib/process/context.js';
@@ -13,7 +13,7 @@ import { localTimes } from '../../lib/values/time.js';
 import type { Identity } from '../access/identity.js';
 import type { Admin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
-import { during, findPage, matching } from '../tables/find.js';
+import { during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
 
@@ -104,9 +104,14 @@ export async function listExports(viewer: Viewer, query: ExportFilter): Promise<
 }
 
 /** @throws export_not_found also for another administrator's export, or one of another type */
-export async function findExport(viewer: Viewer, id: number, type?: ExportType): Promise<ExportRecord> {
+export async function findExport(
+  viewer: Viewer,
+  id: number,
+  { type, t: transaction }: { type?: ExportType; t?: Transaction } = {},
+): Promise<ExportRecord> {
+  await lockRow(Export, id, transaction);
   const where = { ...matching<Export>({ id, type }), ...visibleTo(viewer) };
-  const found = await Export.findOne({ where, include: withAdmin });
+  const found = await Export.findOne({ where, include: withAdmin, transaction });
   return toRecord(found ?? fail('export_not_found'));
 }
 

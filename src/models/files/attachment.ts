@@ -8,7 +8,7 @@ import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import type { Admin } from '../access/tables.js';
-import { containing, during, equalAscii, findPage, matching } from '../tables/find.js';
+import { containing, during, equalAscii, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { Attachment, ChunkUpload } from './tables.js';
@@ -133,8 +133,9 @@ export async function listAttachments(query: AttachmentFilter): Promise<Page<Att
 }
 
 /** @throws attachment_not_found */
-export async function findAttachment(id: number): Promise<AttachmentRecord> {
-  const found = await Attachment.findByPk(id, { include: withAdmin });
+export async function findAttachment(id: number, transaction?: Transaction): Promise<AttachmentRecord> {
+  await lockRow(Attachment, id, transaction);
+  const found = await Attachment.findByPk(id, { include: withAdmin, transaction });
   return toRecord(found ?? fail('attachment_not_found'));
 }
 

@@ -1,5 +1,5 @@
 // imports: files that administrators have rows imported from, with how far each has come.
-import { Op } from 'sequelize';
+import { Op, type Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { currentLanguage } from '../../lib/process/context.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
@@ -10,7 +10,7 @@ import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import type { Identity } from '../access/identity.js';
 import type { Admin } from '../access/tables.js';
 import { keepFile, releaseFiles, removeFiles } from '../files/stored-file.js';
-import { during, findPage, matching } from '../tables/find.js';
+import { during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { removeErrors } from './import-error.js';
 import { endImport, importErrorText } from './import-end.js';
@@ -66,8 +66,13 @@ export async function listImports(viewer: Identity, query: ImportFilter): Promis
 }
 
 /** @throws import_not_found also when it is another's */
-export async function findImport(viewer: Identity, id: number): Promise<ImportRecord> {
-  const found = await Import.findOne({ where: { id, ...visibleTo(viewer) }, include: shown });
+export async function findImport(
+  viewer: Identity,
+  id: number,
+  transaction?: Transaction,
+): Promise<ImportRecord> {
+  await lockRow(Import, id, transaction);
+  const found = await Import.findOne({ where: { id, ...visibleTo(viewer) }, include: shown, transaction });
   return toRecord(found ?? fail('import_not_found'));
 }
 

@@ -1,4 +1,5 @@
 // blacklists: addresses that are refused before any other check.
+import type { Transaction } from 'sequelize';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import {
@@ -12,7 +13,7 @@ import {
 import { canonicalPart } from '../../lib/values/ip.js';
 import { blankToNull } from '../../lib/input/blank-to-null.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { containingAscii, during, findPage, matching } from '../tables/find.js';
+import { containingAscii, during, findPage, lockRow, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';
 import { Blacklist } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
@@ -41,8 +42,9 @@ export async function listBlacklists(query: BlacklistFilter): Promise<Page<Black
 }
 
 /** @throws blacklist_not_found */
-export async function getBlacklist(id: number): Promise<BlacklistRecord> {
-  return listed((await Blacklist.findByPk(id)) ?? fail('blacklist_not_found'));
+export async function getBlacklist(id: number, transaction?: Transaction): Promise<BlacklistRecord> {
+  await lockRow(Blacklist, id, transaction);
+  return listed((await Blacklist.findByPk(id, { transaction })) ?? fail('blacklist_not_found'));
 }
 
 /** Adds an entry in canonical form. @param callerIp may not be blocked by it */

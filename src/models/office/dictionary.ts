@@ -7,7 +7,7 @@ import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { isTooDeep, maxDepth, withDescendants } from '../../lib/values/tree.js';
 import { Dictionary } from './tables.js';
-import { containing, during, findPage, matching } from '../tables/find.js';
+import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type DictionaryFields = Fields<Dictionary>;
@@ -47,8 +47,9 @@ export async function listDictionaries(query: DictionaryFilter): Promise<Page<Di
 }
 
 /** @throws dictionary_not_found */
-export async function getDictionary(id: number): Promise<DictionaryRecord> {
-  const found = await Dictionary.scope('withUse').findByPk(id);
+export async function getDictionary(id: number, transaction?: Transaction): Promise<DictionaryRecord> {
+  await lockRow(Dictionary, id, transaction);
+  const found = await Dictionary.scope('withUse').findByPk(id, { transaction });
   return toRecord(found ?? fail('dictionary_not_found'));
 }
 

@@ -8,7 +8,7 @@ import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
 import { mask, maskText } from '../../lib/secrets/mask.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { deleteAll } from '../tables/retention.js';
-import { containing, during, findPage, matching } from '../tables/find.js';
+import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { deliverStored, notifyWithin } from './notification.js';
 import { FailedJob, type FailedJobState } from './tables.js';
@@ -125,8 +125,9 @@ export async function listFailedJobs(query: FailedJobFilter): Promise<Page<Faile
 }
 
 /** @throws failed_job_not_found */
-export async function findFailedJob(id: number): Promise<FailedJobRecord> {
-  return toRecord((await FailedJob.findByPk(id)) ?? fail('failed_job_not_found'));
+export async function findFailedJob(id: number, transaction?: Transaction): Promise<FailedJobRecord> {
+  await lockRow(FailedJob, id, transaction);
+  return toRecord((await FailedJob.findByPk(id, { transaction })) ?? fail('failed_job_not_found'));
 }
 
 /** A failed job with its unmasked payload, to queue it again. @throws failed_job_not_found */

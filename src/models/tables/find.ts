@@ -6,6 +6,7 @@ import {
   type FindAttributeOptions,
   type FindOptions,
   type Model,
+  type Transaction,
 } from 'sequelize';
 import type { ModelStatic, WhereOptions } from 'sequelize';
 import {
@@ -32,6 +33,15 @@ export async function findPage<M extends Model>(
   const paging = { order, limit: page_size, offset: (page - 1) * page_size };
   const { rows, count } = await model.findAndCountAll({ ...options, ...paging, distinct: true });
   return toPage(query, rows, count);
+}
+
+/** Locks a row until the end of the transaction; without one nothing is locked. */
+export async function lockRow<M extends Model>(
+  model: ModelStatic<M>,
+  id: number,
+  transaction?: Transaction,
+): Promise<void> {
+  if (transaction) await model.findByPk(id, { attributes: ['id'], transaction, lock: true });
 }
 
 /** The conditions whose filters were given. */

@@ -120,7 +120,6 @@ export const routes = [
     ],
     response: admin,
     subject: ({ params }, t) => getAdmin(params.id, t),
-    locksSubject: true,
     async handle({ admin: holder, params, body }) {
       await updateAdmin(holder, params.id, body);
       return getAdmin(params.id);
@@ -142,7 +141,6 @@ export const routes = [
     ],
     response: null,
     subject: ({ params }, t) => getAdmin(params.id, t),
-    locksSubject: true,
     handle: ({ admin: holder, params }) => deleteAdmin(holder, params.id),
   }),
   route({

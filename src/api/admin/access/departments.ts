@@ -87,7 +87,7 @@ export const routes = [
     body: Joi.object<Partial<DepartmentFields>, true>(fields),
     fails: ['department_cycle', 'department_not_found', 'department_too_deep', 'department_unknown'],
     response: department,
-    subject: ({ params }) => getDepartment(params.id),
+    subject: ({ params }, t) => getDepartment(params.id, t),
     async handle({ params, body }) {
       await updateDepartment(params.id, noneToZero(body));
       return getDepartment(params.id);
@@ -102,7 +102,7 @@ export const routes = [
     params: idParam,
     fails: ['department_has_admins', 'department_has_children', 'department_not_found'],
     response: null,
-    subject: ({ params }) => getDepartment(params.id),
+    subject: ({ params }, t) => getDepartment(params.id, t),
     handle: ({ params }) => deleteDepartment(params.id),
   }),
 ];

@@ -109,7 +109,7 @@ export const routes = [
       'menu_unknown',
     ],
     response: menuRecord,
-    subject: ({ params }) => getMenu(params.id),
+    subject: ({ params }, t) => getMenu(params.id, t),
     async handle({ admin, params, body }) {
       await updateMenu(admin, params.id, noneToZero(body));
       return getMenu(params.id);
@@ -124,7 +124,7 @@ export const routes = [
     params: idParam,
     fails: ['grant_beyond_own', 'menu_has_children', 'menu_not_found'],
     response: null,
-    subject: ({ params }) => getMenu(params.id),
+    subject: ({ params }, t) => getMenu(params.id, t),
     handle: ({ admin, params }) => deleteMenu(admin, params.id),
   }),
 ];

@@ -109,7 +109,7 @@ export const routes = [
       'permission_slug_exists',
     ],
     response: permission,
-    subject: ({ params }) => getPermission(params.id),
+    subject: ({ params }, t) => getPermission(params.id, t),
     async handle({ admin, params, body }) {
       await updatePermission(admin, params.id, body, covers(admin));
       return getPermission(params.id);
@@ -124,7 +124,7 @@ export const routes = [
     params: idParam,
     fails: ['builtin_permission_protected', 'grant_beyond_own', 'permission_not_found'],
     response: null,
-    subject: ({ params }) => getPermission(params.id),
+    subject: ({ params }, t) => getPermission(params.id, t),
     handle: ({ admin, params }) => deletePermission(admin, params.id, covers(admin)),
   }),
 ];

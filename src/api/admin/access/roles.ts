@@ -112,7 +112,6 @@ export const routes = [
     fails: [...writing, 'super_admin_protected', 'super_admin_role_protected'],
     response: detail,
     subject: ({ params }, t) => getRole(params.id, t),
-    locksSubject: true,
     async handle({ admin, params, body }) {
       await updateRole(admin, params.id, body);
       return getRole(params.id);
@@ -134,7 +133,6 @@ export const routes = [
     ],
     response: null,
     subject: ({ params }, t) => getRole(params.id, t),
-    locksSubject: true,
     handle: ({ admin, params }) => deleteRole(admin, params.id),
   }),
 ];

@@ -133,7 +133,7 @@ export const routes = [
     params: idParam,
     fails: ['export_not_found'],
     response: null,
-    subject: ({ admin, params }) => findExport(admin, params.id),
+    subject: ({ admin, params }, t) => findExport(admin, params.id, { t }),
     async handle({ admin, params }) {
       if ((await removeExports(admin, [params.id])) === 0) fail('export_not_found');
     },

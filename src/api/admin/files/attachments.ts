@@ -162,7 +162,7 @@ export const routes = [
     }),
     fails: ['attachment_not_found', 'file_name_invalid'],
     response: attachment,
-    subject: ({ params }) => findAttachment(params.id),
+    subject: ({ params }, t) => findAttachment(params.id, t),
     async handle({ params, body }) {
       await renameAttachment(params.id, body.display_name);
       return findAttachment(params.id);
@@ -177,7 +177,7 @@ export const routes = [
     params: idParam,
     fails: ['attachment_not_found'],
     response: null,
-    subject: ({ params }) => findAttachment(params.id),
+    subject: ({ params }, t) => findAttachment(params.id, t),
     async handle({ params }) {
       if ((await removeAttachments([params.id])) === 0) fail('attachment_not_found');
     },

@@ -198,7 +198,7 @@ export const routes = [
     params: idParam,
     fails: ['import_not_found', 'import_running'],
     response: null,
-    subject: ({ admin, params }) => findImport(admin, params.id),
+    subject: ({ admin, params }, t) => findImport(admin, params.id, t),
     handle: ({ admin, params }) => removeImport(admin, params.id),
   }),
 ];

@@ -87,7 +87,7 @@ export const routes = [
     body: Joi.object<Partial<BlacklistFields>, true>(fields),
     fails: ['blacklist_covers_self', 'blacklist_exists', 'blacklist_ip_invalid', 'blacklist_not_found'],
     response: entry,
-    subject: ({ params }) => getBlacklist(params.id),
+    subject: ({ params }, t) => getBlacklist(params.id, t),
     async handle({ params, body, ip }) {
       await updateBlacklist(params.id, body, ip);
       return getBlacklist(params.id);
@@ -102,7 +102,7 @@ export const routes = [
     params: idParam,
     fails: ['blacklist_not_found'],
     response: null,
-    subject: ({ params }) => getBlacklist(params.id),
+    subject: ({ params }, t) => getBlacklist(params.id, t),
     async handle({ params }) {
       if ((await deleteBlacklists([params.id])) === 0) fail('blacklist_not_found');
     },

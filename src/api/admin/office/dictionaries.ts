@@ -119,7 +119,7 @@ export const routes = [
       'dictionary_unknown',
     ],
     response: entry,
-    subject: ({ params }) => getDictionary(params.id),
+    subject: ({ params }, t) => getDictionary(params.id, t),
     async handle({ params, body }) {
       await updateDictionary(params.id, noneToZero(body));
       return getDictionary(params.id);
@@ -134,7 +134,7 @@ export const routes = [
     params: idParam,
     fails: ['dictionary_has_children', 'dictionary_not_found'],
     response: null,
-    subject: ({ params }) => getDictionary(params.id),
+    subject: ({ params }, t) => getDictionary(params.id, t),
     handle: ({ params }) => deleteDictionary(params.id),
   }),
 ];

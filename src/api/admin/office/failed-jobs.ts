@@ -134,7 +134,7 @@ export const routes = [
     params: idParam,
     fails: ['failed_job_not_found'],
     response: null,
-    subject: ({ params }) => findFailedJob(params.id),
+    subject: ({ params }, t) => findFailedJob(params.id, t),
     async handle({ params }) {
       if ((await dropFailedJobs([params.id])) === 0) fail('failed_job_not_found');
     },

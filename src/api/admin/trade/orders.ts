@@ -176,7 +176,6 @@ export const routes = [
     fails: ['order_being_paid', 'order_not_cancellable', 'order_not_found', 'order_status_unsettable'],
     response: shownOrder,
     subject: ({ params }, t) => findOrder(params.id, t),
-    locksSubject: true,
     async handle({ params, body }) {
       await updateOrder(params.id, body);
       return showOrder(params.id);
@@ -192,7 +191,6 @@ export const routes = [
     fails: ['order_being_paid', 'order_not_deletable', 'order_not_found'],
     response: null,
     subject: ({ params }, t) => findOrder(params.id, t),
-    locksSubject: true,
     handle: ({ params }) => removeOrder(params.id),
   }),
 ];

@@ -165,7 +165,6 @@ export const routes = [
     ],
     response: method,
     subject: ({ params }, t) => getMethod(params.id, t),
-    locksSubject: true,
     async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
       await updateMethod(id, { ...body, config: withSecret(config, shared_secret) });
       return getMethod(id);
@@ -181,7 +180,6 @@ export const routes = [
     fails: ['payment_method_in_use', 'payment_method_not_found'],
     response: null,
     subject: ({ params }, t) => getMethod(params.id, t),
-    locksSubject: true,
     handle: ({ params }) => deleteMethod(params.id),
   }),
   route({

@@ -165,7 +165,6 @@ export const routes = [
     fails: ['admin_unknown', 'payment_attention_changed', 'payment_record_not_found'],
     response: paymentDetail,
     subject: ({ params }, t) => findPayment(params.id, t),
-    locksSubject: true,
     async handle({ admin, params, body }) {
       await updatePayment(params.id, noneToNull(body, 'assignee_id'), {
         id: admin.adminId,

@@ -128,7 +128,6 @@ export const routes = [
     fails: ['refund_attention_changed', 'refund_not_found'],
     response: refund,
     subject: ({ params }, t) => findRefund(params.id, t),
-    locksSubject: true,
     async handle({ params, body }) {
       const { refund_no } = await findRefund(params.id);
       await updateRefund(refund_no, body);

@@ -94,7 +94,6 @@ export const routes = [
     fails: ['user_name_exists', 'user_not_found'],
     response: user,
     subject: ({ params }, t) => getUser(params.id, t),
-    locksSubject: true,
     async handle({ params, body }) {
       await updateUser(params.id, body);
       return getUser(params.id);
@@ -111,7 +110,6 @@ export const routes = [
     fails: ['user_has_balance', 'user_not_found'],
     response: null,
     subject: ({ params }, t) => getUser(params.id, t),
-    locksSubject: true,
     handle: ({ params }) => deleteUser(params.id),
   }),
   route({
