@@ -49,7 +49,7 @@ export const maintainTables = job({
 
 const maxNamed = 10;
 
-/** Tells every administrator, once a day, which refunds or balances do not add up. */
+/** Notifies every administrator, once a day, which refunds or balances do not add up. */
 async function reportContradictions(day: string): Promise<void> {
   const names = (await checkEquations()).flatMap(({ first }) => first);
   if (names.length === 0) return;

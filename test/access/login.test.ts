@@ -1,4 +1,4 @@
-// Signing in: the answer, what it leaves behind, what it never tells, and captchas.
+// Signing in: the answer, what it stores, what it never discloses, and captchas.
 import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';

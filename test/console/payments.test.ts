@@ -264,7 +264,7 @@ const points = (page: Page): Promise<Point[]> =>
   );
 
 /** @returns the points of the page that is open, without their times */
-async function told(page: Page): Promise<string[]> {
+async function notes(page: Page): Promise<string[]> {
   await page.locator('.timeline').first().waitFor();
   return (await points(page)).map(({ tone, title }) => `${tone}: ${title.replace(/ from [\d.:a-f]+/, '')}`);
 }
@@ -273,13 +273,13 @@ async function told(page: Page): Promise<string[]> {
 async function story(page: Page, { payment_no }: MadePayment): Promise<string[]> {
   await leaveScreen(page);
   await follow(page, `/console/trade/payments/${payment_no}`);
-  return told(page);
+  return notes(page);
 }
 
 /** Loads the page of a payment once more. @returns its points without their times */
 async function storyNow(page: Page): Promise<string[]> {
   await page.reload();
-  return told(page);
+  return notes(page);
 }
 
 let methodId: number | undefined;

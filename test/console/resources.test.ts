@@ -158,7 +158,7 @@ journey('a filter survives a reload', async (t, page) => {
   }
 });
 
-freshJourney('every list tells an administrator without permission so', async (t, page) => {
+freshJourney('every list says so to an administrator without permission', async (t, page) => {
   const nobody = await signedInWith(own.service.admin, ['dashboard.show']);
   await enter(page, { at: '/console/access/profile', ...nobody.account });
   for (const { name, path, slug, address } of lists) {

@@ -98,7 +98,7 @@ test.serial('a backup under load brings everything back after a loss', async (t)
   const path = await run('backup.sh', [backups, '1'], env.lost);
   isDone = true;
   await busy;
-  t.deepEqual(readdirSync(backups), [basename(path)], 'one backup is kept');
+  t.deepEqual(readdirSync(backups), [basename(path)], 'one backup remains');
   t.true(existsSync(neighbour), 'nothing else is removed');
   await killProcesses();
   rmSync(join(folder, 'lost'), { recursive: true });

@@ -40,7 +40,7 @@ const allPaidOnce = async (paid: MadePayment[]): Promise<boolean> => {
   );
 };
 
-/** Tells a process to stop. @returns its exit code and how long that took */
+/** Stops a process gracefully. @returns its exit code and how long that took */
 async function stopped(process: TestProcess): Promise<{ code: number | null; isInTime: boolean }> {
   const begun = Date.now();
   const code = await process.stop();

@@ -238,7 +238,7 @@ test('a merge that differs from what was declared fails with the reason', async 
     t.deepEqual([answer.status, answer.code, answer.errorCode], [422, 40005, slug], answer.text);
     const { data } = await progress(chunk_id);
     t.deepEqual([data.status, data.error, data.attachment_id], ['failed', slug, null]);
-    t.is(data.error_msg, answer.message, 'whoever polls reads what the answer would have said');
+    t.is(data.error_msg, answer.message, 'a poll returns the message of the answer');
     t.deepEqual(await storedOf(files), []);
     t.is((await merge(chunk_id)).errorCode, slug, 'it stays failed');
   }

@@ -70,7 +70,7 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
     for (const name of secret) t.false(JSON.stringify(row).includes(config[name] ?? '-'), name);
   });
 
-  test.serial(`${type}: placing tells the client how to continue`, async (t) => {
+  test.serial(`${type}: placing returns how the client continues`, async (t) => {
     const { id } = await makeMethod();
     const { status, data } = await place(id);
     t.is(status, 200);

@@ -34,7 +34,7 @@ ajv.addSchema(document, name);
 export function mustMatchContract(method: string, path: string, status: number, body: unknown): void {
   const place = schemaPlace(pathOf(method, path), method.toLowerCase(), status);
   const validate = ajv.getSchema(name + place);
-  if (!validate) throw new Error(`the document does not tell that ${method} ${path} answers ${status}`);
+  if (!validate) throw new Error(`the document does not declare ${status} for ${method} ${path}`);
   if (validate(body)) return;
   throw new Error(
     `${method} ${path} ${status} departs from the document (a refusal belongs into \`fails\` of the route): ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`,

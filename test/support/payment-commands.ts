@@ -89,7 +89,7 @@ const onOrders: Record<string, Act<ModelOrder>> = {
     const real = await expireOrder(order.order_no);
     const isDue = isOpen(order);
     if (isDue) model.close(order);
-    // When the worker's sweeper was quicker, the rows tell.
+    // When the worker's sweeper was quicker, the rows show it.
     return [isDue || real === 'cancelled', isDue];
   },
   async expireBySweep(order, model, { admin }) {
@@ -129,7 +129,7 @@ const onPayments: Record<string, Act<ModelPayment>> = {
       notify(system, payment, { transaction_id }),
       outcome(system.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' })),
     ]);
-    // Either may come first; the rows tell which one did. Money reported before the order was cancelled wins.
+    // Either may come first; the rows show which one did. Money reported before the order was cancelled wins.
     const wasClosed = cancelled === 200 && !(await isPaid(order));
     if (wasClosed) model.close(order);
     model.pay(payment, transaction_id);

@@ -67,7 +67,7 @@ test.serial('a placed payment is asked about after a minute, then ever more rare
   t.deepEqual((await traceOf(service.admin, payment)).payment, untouched.payment);
 });
 
-test.serial('placing again tells the company the same expiry', async (t) => {
+test.serial('placing again sends the company the same expiry', async (t) => {
   const payment = await place('wechat');
   await service.admin.post(`/payments/${payment.payment_no}/place`);
   const [first, second] = companies.wechat.transactions.slice(-2);

@@ -30,7 +30,7 @@ const notify = (payment: MadePayment, more: object = {}) =>
 
 const mismatch = (payment: MadePayment) => notify(payment, { amount: '0.01' });
 
-const timesTold = async ({ payment_no }: MadePayment) =>
+const timesNotified = async ({ payment_no }: MadePayment) =>
   (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
 
 const needingAttention = async ({ payment_no }: MadePayment) =>
@@ -42,7 +42,7 @@ test('a payment that needs attention is notified once until it is cleared', asyn
   const payment = await makePayment(service.admin, methodId);
   await Promise.all([1, 2, 3, 4].map(() => mismatch(payment)));
   t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
-  t.is(await timesTold(payment), 1);
+  t.is(await timesNotified(payment), 1);
   const body = {
     needs_attention: false,
     remark: 'asked the provider',
@@ -54,7 +54,7 @@ test('a payment that needs attention is notified once until it is cleared', asyn
   await mismatch(payment);
   await mismatch(payment);
   t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
-  t.is(await timesTold(payment), 2);
+  t.is(await timesNotified(payment), 2);
   t.is((await notify(payment)).data.status, 'paid');
   const { data: paid } = await service.admin.get(`/payments/${payment.payment_no}`);
   t.like(paid, { status: 'paid', needs_attention: false, fail_reason: null, remark: 'asked the provider' });
@@ -103,7 +103,7 @@ test('attention that a good callback cleared is notified again', async (t) => {
   await mismatch(payment);
   await mismatch(payment);
   t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
-  t.is(await timesTold(payment), 2);
+  t.is(await timesNotified(payment), 2);
 });
 
 test('clearing one reason leaves another that nobody has cleared', async (t) => {
@@ -117,9 +117,9 @@ test('clearing one reason leaves another that nobody has cleared', async (t) => 
       .data;
   t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
   t.deepEqual(await needingAttention(payment), ['order_not_payable'], 'money to be refunded stays listed');
-  t.is(await timesTold(payment), 2);
+  t.is(await timesNotified(payment), 2);
   await mismatch(payment);
-  t.is(await timesTold(payment), 3, 'a cleared reason is notified again');
+  t.is(await timesNotified(payment), 3, 'a cleared reason is notified again');
   t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
   t.like(await clear('order_not_payable'), { needs_attention: false, fail_reason: 'order_not_payable' });
   t.deepEqual(await needingAttention(payment), []);
@@ -131,11 +131,11 @@ test('each further payment is notified and cleared by itself', async (t) => {
     notify(payment, { transaction_id: `${name}-${payment.payment_no.slice(-12)}` });
   await pay('first');
   await pay('second');
-  t.is(await timesTold(payment), 1);
+  t.is(await timesNotified(payment), 1);
   // Somebody looks now, and a third payment arrives before they clear what they saw.
   await pay('third');
   await pay('third');
-  t.is(await timesTold(payment), 2);
+  t.is(await timesNotified(payment), 2);
   const clear = async () =>
     (
       await service.admin.put(`/payments/${payment.payment_no}`, {
@@ -148,15 +148,15 @@ test('each further payment is notified and cleared by itself', async (t) => {
   t.like(await clear(), { needs_attention: false });
   t.deepEqual(await needingAttention(payment), []);
   await pay('third');
-  t.is(await timesTold(payment), 2);
+  t.is(await timesNotified(payment), 2);
   await pay('fourth');
-  t.is(await timesTold(payment), 3);
+  t.is(await timesNotified(payment), 3);
   // Somebody who has seen one callback can make up numbers without end.
   for (let number = 5; number < 15; number++) await pay(`n${number}`);
-  t.is(await timesTold(payment), 10);
+  t.is(await timesNotified(payment), 10);
 });
 
-test('old notifications leave, but not what tells which reasons are open', async (t) => {
+test('old notifications leave, but not those whose reasons are open', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   await notify(payment);
@@ -165,14 +165,14 @@ test('old notifications leave, but not what tells which reasons are open', async
   ]);
   await mismatch(payment);
   await pruneNotifications();
-  t.is(await timesTold(payment), 2);
+  t.is(await timesNotified(payment), 2);
   const clear = async (fail_reason: string) =>
     (await service.admin.put(`/payments/${payment.payment_no}`, { needs_attention: false, fail_reason }))
       .data;
   t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
   t.like(await clear('order_not_payable'), { needs_attention: false });
   await pruneNotifications();
-  t.is(await timesTold(payment), 1);
+  t.is(await timesNotified(payment), 1);
 });
 
 test('a double payment stays recorded after its attention is cleared', async (t) => {
@@ -182,7 +182,7 @@ test('a double payment stays recorded after its attention is cleared', async (t)
   await notify(first);
   await notify(second, { transaction_id: `twice-${second.id}` });
   t.deepEqual(await needingAttention(second), ['order_not_payable']);
-  t.deepEqual([await timesTold(first), await timesTold(second)], [0, 1]);
+  t.deepEqual([await timesNotified(first), await timesNotified(second)], [0, 1]);
   const seen = { needs_attention: false, remark: 'refunded' };
   const early = await service.admin.put(`/payments/${second.id}`, { ...seen, fail_reason: 'paid_twice' });
   t.deepEqual(
@@ -195,7 +195,7 @@ test('a double payment stays recorded after its attention is cleared', async (t)
   await notify(second, { transaction_id: `twice-${second.id}` });
   const { data } = await service.admin.get(`/payments/${second.payment_no}`);
   t.like(data, { status: 'paid', third_party_no: `twice-${second.id}`, needs_attention: false });
-  t.is(await timesTold(second), 1);
+  t.is(await timesNotified(second), 1);
 });
 
 test('clearing attention requires its permission', async (t) => {
@@ -308,5 +308,5 @@ test('the sweeper notifies of a payment flagged by a process that crashed', asyn
   const frames = () =>
     socket.frames.filter(({ data }) => String(data?.content).startsWith(payment.payment_no)).length;
   await until(() => frames() > 0);
-  t.deepEqual([frames(), await timesTold(payment)], [1, 1]);
+  t.deepEqual([frames(), await timesNotified(payment)], [1, 1]);
 });

@@ -46,7 +46,7 @@ function watchPair({ payment_no, order_no }: MadePayment) {
   let isOver = false;
   let disagreements = 0;
   let looks = 0;
-  // A busy database may refuse a read, which tells nothing.
+  // A busy database may refuse a read, which proves nothing.
   const isPaid = async (path: string) =>
     (await until(async () => (await service.admin.get(path)).data)).status === 'paid';
   const looking = (async () => {

@@ -102,7 +102,7 @@ test('a rejected refund releases its amount once', async (t) => {
   t.is((await clerk.post(`/refunds/${own.refund_no}/reject`)).data.status, 'rejected', 'withdrawn');
 });
 
-test('the log tells a rejection from an approval', async (t) => {
+test('the log distinguishes a rejection from an approval', async (t) => {
   const titles: string[][] = [];
   for (const action of ['approve', 'reject']) {
     const payment = await paidPayment(service.admin, methodId, '20.00');

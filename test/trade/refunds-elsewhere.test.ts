@@ -33,7 +33,11 @@ async function send(type: Type, notice: Notice): Promise<NoticeAnswer> {
 }
 
 /** WeChat reports what became of a refund of 5.00. */
-async function tell({ payment_no }: Placed, out_refund_no: string, status = 'SUCCESS'): Promise<number> {
+async function notifyRefund(
+  { payment_no }: Placed,
+  out_refund_no: string,
+  status = 'SUCCESS',
+): Promise<number> {
   const { wechat } = companies;
   const { mchid, out_trade_no, transaction_id, amount } = wechat.paid(payment_no);
   const inside = {
@@ -188,10 +192,10 @@ test.serial('wechat: a refund that was made in the merchant platform is seen in 
   const payment = await companies.paid('wechat');
   const refundNo = await requested(payment);
   const elsewhere = await requested(await companies.paid('wechat'));
-  t.is(await tell(payment, 'CONSOLE1', 'CLOSED'), 204);
+  t.is(await notifyRefund(payment, 'CONSOLE1', 'CLOSED'), 204);
   t.false((await shown(payment)).needs_attention);
   for (const number of ['CONSOLE1', elsewhere]) {
-    t.is(await tell(payment, number), 204);
+    t.is(await notifyRefund(payment, number), 204);
     t.is((await run(refundNo)).status, 'pending');
     await isHeldBack(t, payment, 'refunded_elsewhere');
   }
@@ -203,10 +207,10 @@ test.serial('wechat: a refund of ours is asked about as soon as its notice comes
   const refundNo = await requested(payment);
   t.is((await run(refundNo)).status, 'processing');
   companies.wechat.refunds.settle(refundNo, 'SUCCESS');
-  t.is(await tell(payment, refundNo), 204);
+  t.is(await notifyRefund(payment, refundNo), 204);
   t.deepEqual(await runRefund(refundNo, AbortSignal.timeout(5000)), {}, 'it is due');
   t.is((await refundRow(refundNo)).status, 'succeeded');
-  t.is(await tell(payment, refundNo), 204);
+  t.is(await notifyRefund(payment, refundNo), 204);
   t.false((await shown(payment)).needs_attention);
 });
 
@@ -216,7 +220,7 @@ test.serial('wechat: a refund whose notice comes while it is asked about is aske
   const refundNo = await requested(payment);
   for (const asked of ['refund', 'queryRefund'] as const) {
     companies.wechat.results.after = async (operation, number) => {
-      if (operation === asked && number === refundNo) t.is(await tell(payment, refundNo), 204);
+      if (operation === asked && number === refundNo) t.is(await notifyRefund(payment, refundNo), 204);
     };
     t.is((await run(refundNo)).status, 'processing');
     companies.wechat.results.reset();
@@ -232,7 +236,7 @@ test.serial('wechat: money that went back after its refund had been given up is 
   const refundNo = await requested(payment);
   await run(refundNo);
   t.is((await run(refundNo)).status, 'failed');
-  t.is(await tell(payment, refundNo), 204);
+  t.is(await notifyRefund(payment, refundNo), 204);
   await isHeldBack(t, payment, 'refunded_elsewhere');
 });
 

@@ -14,7 +14,7 @@ const known = new Set<unknown>(['ORDERPAID', 'ORDER_CLOSED', 'OUT_TRADE_NO_USED'
 /**
  * Places a transaction and returns the verified answer.
  *
- * @throws ChannelFailure; NotTaken for a refusal, which need not be signed: it tells nobody how to pay
+ * @throws ChannelFailure; NotTaken for a refusal, which need not be signed: it offers no way to pay
  */
 export async function callWechat(
   config: MethodConfig,

@@ -1,4 +1,4 @@
-// Tells open pages which lists have changed. A hint without a promise: without Redis nothing is sent.
+// Notifies open pages of the lists that have changed. A hint without a promise: without Redis nothing is sent.
 import { publish } from './pubsub.js';
 
 /** Channel of the names of changed lists, an array. */
@@ -19,7 +19,7 @@ export type ListName =
   | 'user_balance_logs'
   | 'users';
 
-/** Tells open pages, after a write, that these lists have changed. Never fails and delays nothing. */
+/** Notifies open pages, after a write, that these lists have changed. Never fails and delays nothing. */
 export function announce(lists: readonly ListName[]): void {
   publish(changesChannel, lists).catch(() => undefined);
 }

@@ -44,7 +44,7 @@ export async function openSnapshot(): Promise<Snapshot> {
       }
     },
     close() {
-      // destroy() waits for the answer, and the driver does not tell a read when the server goes away meanwhile.
+      // destroy() waits for the answer, and the driver does not fail a read when the server goes away meanwhile.
       if (reads > 0) stream.destroy(new DatabaseTimeout('the snapshot was closed during a read'));
       else connection.destroy();
     },
