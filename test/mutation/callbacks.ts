@@ -180,8 +180,8 @@ export const callbacks: Fault[] = [
   },
   {
     file: numbers,
-    from: `ON DUPLICATE KEY UPDATE type = VALUES(type)`,
-    to: `ON DUPLICATE KEY UPDATE payment_no = VALUES(payment_no)`,
+    from: `return owner?.payment_no ?? payment_no;`,
+    to: `return owner ? payment_no : payment_no;`,
     breaks: 'a number passes on to the payment that came last',
     test: doubleMoney,
     match: 'a third-party number already in use is refused before it is acknowledged',

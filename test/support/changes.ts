@@ -11,7 +11,7 @@ export interface StateChange {
 export async function watchStates(): Promise<void> {
   await db.query(
     `CREATE TABLE state_changes (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, number VARCHAR(40) NOT NULL,
-     state_before VARCHAR(20) NOT NULL, state_after VARCHAR(20) NOT NULL, KEY (number)) ENGINE=InnoDB`,
+     state_before VARCHAR(20) NOT NULL, state_after VARCHAR(20) NOT NULL, at DATETIME(3) NOT NULL, KEY (number)) ENGINE=InnoDB`,
   );
   for (const [table, number] of [
     ['orders', 'order_no'],
@@ -20,8 +20,8 @@ export async function watchStates(): Promise<void> {
     await db.query(
       `CREATE TRIGGER watch_${table} AFTER UPDATE ON ${table} FOR EACH ROW
        IF OLD.status <> NEW.status THEN
-         INSERT INTO state_changes (number, state_before, state_after)
-         VALUES (NEW.${number}, OLD.status, NEW.status);
+         INSERT INTO state_changes (number, state_before, state_after, at)
+         VALUES (NEW.${number}, OLD.status, NEW.status, NEW.updated_at);
        END IF`,
     );
   }

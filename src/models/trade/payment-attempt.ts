@@ -46,13 +46,19 @@ const lockedPayment = columnsOf(
   'third_party_no',
   'needs_attention',
 );
-const lockedState = columnsOf(PaymentCallback, 'c', 'state', 'verdict');
+const lockedAttempt = { ...lockedPayment, ...columnsOf(PaymentCallback, 'c', 'state', 'verdict') };
 const orders = selection(lockedOrder, 'orders o');
 const payments = selection(lockedPayment, 'payments p');
-const states = selection(lockedState, 'payment_callbacks c');
+const locked = selection(
+  lockedAttempt,
+  'payments p',
+  'STRAIGHT_JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period',
+);
 
 export type LockedOrder = RowOf<typeof lockedOrder>;
 export type LockedPayment = RowOf<typeof lockedPayment>;
+/** A payment, with state and verdict of one of its attempts. */
+export type LockedAttempt = RowOf<typeof lockedAttempt>;
 
 /** What an attempt says; undefined when it no longer exists. */
 export const readAttempt = (
@@ -71,12 +77,16 @@ export const lockPayment = (payment_no: string, t: Transaction): Promise<LockedP
     { t },
   );
 
-/** State and verdict of the attempt, locked until the end of the transaction. */
-export const lockState = (
-  { id, period }: CallbackKey,
+/** Locks the payment of an attempt, then the attempt. */
+export const lockAttempt = (
+  { id, period, payment_no }: PaymentAttempt,
   t: Transaction,
-): Promise<RowOf<typeof lockedState> | undefined> =>
-  states.first('WHERE c.id = :id AND c.period = :period FOR UPDATE', { id, period }, { t });
+): Promise<LockedAttempt | undefined> =>
+  locked.first(
+    'WHERE p.payment_no = :payment_no AND p.period = :period AND c.id = :id FOR UPDATE',
+    { id, period, payment_no },
+    { t },
+  );
 
 /** Ends an attempt. */
 export async function markAttempt(

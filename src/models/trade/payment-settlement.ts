@@ -10,13 +10,12 @@ import { flagWithin, isOpen, maxNotified, notifyAttention, renewPaid } from './p
 import {
   countExtraNumbers,
   isKnownExtraNumber,
+  lockAttempt,
   lockOrder,
-  lockPayment,
-  lockState,
   markAttempt,
   readAttempt,
+  type LockedAttempt,
   type LockedOrder,
-  type LockedPayment,
   type PaymentAttempt,
   type Settlement,
 } from './payment-attempt.js';
@@ -44,11 +43,10 @@ async function apply(callback: CallbackKey, t: Transaction): Promise<Settled> {
   const attempt = await readAttempt(callback, t);
   if (!attempt) return { verdict: 'gone', notifications: [] };
   const order = await lockOrder(attempt.order_no, t);
-  const payment = await lockPayment(attempt.payment_no, t);
-  const earlier = await lockState(callback, t);
-  if (!payment || !earlier) return { verdict: 'gone', notifications: [] };
-  if (earlier.state === 'refused') return { verdict: earlier.verdict as Settlement, notifications: [] };
-  if (earlier.state === 'settled') return { verdict: 'already_paid', notifications: [] };
+  const payment = await lockAttempt(attempt, t);
+  if (!payment) return { verdict: 'gone', notifications: [] };
+  if (payment.state === 'refused') return { verdict: payment.verdict as Settlement, notifications: [] };
+  if (payment.state === 'settled') return { verdict: 'already_paid', notifications: [] };
   // Attempts of early releases were stored without claiming their number.
   const owner = attempt.owner ?? (await claimNumber(attempt, t));
   if (owner !== attempt.payment_no) return numberUsed(attempt, t);
@@ -72,12 +70,12 @@ function canBePaid(
 async function pay(
   attempt: PaymentAttempt,
   order: LockedOrder,
-  payment: LockedPayment,
+  payment: LockedAttempt,
   t: Transaction,
 ): Promise<Settled> {
   // A refund that was not made here is still to be looked at.
   const isRefunded = payment.needs_attention && (await isOpen(payment.payment_no, 'refunded_elsewhere', t));
-  await payPayment(attempt, isRefunded ? 'refunded_elsewhere' : null, t);
+  await payPayment(attempt, 'paid', isRefunded ? 'refunded_elsewhere' : null, t);
   const { order_no, period } = order;
   const { payment_no, created_at, paid_at } = attempt;
   await change(
@@ -89,14 +87,12 @@ async function pay(
   );
   await cancelPayments(order, t);
   if (payment.needs_attention) await renewPaid(payment_no, t);
-  await markAttempt(attempt, 'settled', 'paid', t);
   return { verdict: 'paid', notifications: [] };
 }
 
 /** The money arrived, but its order can no longer be paid: a person refunds it. */
 async function orderNotPayable(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
-  await payPayment(attempt, 'order_not_payable', t);
-  await markAttempt(attempt, 'settled', 'paid_needs_attention', t);
+  await payPayment(attempt, 'paid_needs_attention', 'order_not_payable', t);
   const notifications = await notifyAttention(attempt.payment_no, 'order_not_payable', t);
   return { verdict: 'paid_needs_attention', notifications };
 }
@@ -124,12 +120,13 @@ async function numberUsed(attempt: PaymentAttempt, t: Transaction): Promise<Sett
 }
 
 /**
- * The payment gets the company's payment time, if the callback states one.
+ * Ends the attempt with the payment, which gets the company's payment time if the callback states one.
  *
  * @param reason why a person must look at it; null for none
  */
 async function payPayment(
   attempt: PaymentAttempt,
+  verdict: Settlement,
   reason: 'order_not_payable' | 'refunded_elsewhere' | null,
   t: Transaction,
 ): Promise<void> {
@@ -137,9 +134,10 @@ async function payPayment(
   await change(
     `UPDATE payments p JOIN payment_callbacks c ON c.id = :id AND c.period = :period
      SET p.status = 'paid', p.third_party_no = c.third_party_no, p.pay_time = COALESCE(c.paid_at, c.created_at),
-       p.notify_data = c.body, p.needs_attention = :isFlagged, p.fail_reason = :reason, p.updated_at = :at
-     WHERE p.payment_no = :payment_no AND p.period = :period AND p.status <> 'paid'`,
-    { id, period, isFlagged: reason !== null, reason, at: now(), payment_no },
+       p.notify_data = c.body, p.needs_attention = :isFlagged, p.fail_reason = :reason, p.updated_at = :at,
+       c.state = 'settled', c.verdict = :verdict, c.settled_at = :at
+     WHERE p.payment_no = :payment_no AND p.period = :period AND p.status <> 'paid' AND c.state = 'pending'`,
+    { id, period, verdict, isFlagged: reason !== null, reason, at: now(), payment_no },
     t,
   );
 }

@@ -1,6 +1,7 @@
 // third_party_numbers: which payment a channel's number belongs to, over all months. A number pays one payment.
-import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
+import { isDuplicate } from '../../lib/database/errors.js';
+import { insertRow } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Row } from '../tables/table.js';
 import { ThirdPartyNumber } from './tables.js';
@@ -13,16 +14,16 @@ export async function claimNumber(
   { type, third_party_no, payment_no }: NumberClaim,
   t: Transaction,
 ): Promise<string> {
-  await change(
-    `INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES (:type, :third_party_no, :payment_no)
-     ON DUPLICATE KEY UPDATE type = VALUES(type)`,
-    { type, third_party_no, payment_no },
-    t,
-  );
-  const owner = await numbers.first(
-    'WHERE n.type = :type AND n.third_party_no = :third_party_no',
-    { type, third_party_no },
-    { t },
-  );
-  return owner?.payment_no ?? payment_no;
+  try {
+    await insertRow(ThirdPartyNumber, { type, third_party_no, payment_no }, t);
+    return payment_no;
+  } catch (error) {
+    if (!isDuplicate(error, 'PRIMARY')) throw error;
+    const owner = await numbers.first(
+      'WHERE n.type = :type AND n.third_party_no = :third_party_no',
+      { type, third_party_no },
+      { t },
+    );
+    return owner?.payment_no ?? payment_no;
+  }
 }
