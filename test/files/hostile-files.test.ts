@@ -359,6 +359,9 @@ test.serial('the quota holds under concurrent uploads', async (t) => {
   t.is((await chunk('quota-chunk-2', 100 * 1024)).errorCode, 'upload_quota_exceeded');
   await caller.delete(`/attachments/${kept[0]?.data.id}`);
   t.is((await chunk('quota-chunk-2', 100 * 1024)).status, 200);
+  // Sent again, it takes the place of the first one.
+  t.is((await chunk('quota-chunk-2', 324 * 1024)).status, 200);
+  t.is((await chunk('quota-chunk-2', 325 * 1024)).errorCode, 'upload_quota_exceeded');
   await until(isClean);
   await limited.stop();
 });

@@ -51,11 +51,12 @@ async function insertChunk(
   t: Transaction,
 ): Promise<{ count: number; replaced: string[] }> {
   const { admin_id, chunk_id } = key;
+  const there = () => Chunk.findOne({ where: { admin_id, chunk_id, chunk_index: index }, transaction: t });
   // The administrator's row before the session's, as everywhere.
-  await assertFitsQuota(admin_id, size, t);
+  await assertFitsQuota(admin_id, size, t, async () => (await there())?.size ?? 0);
   const session = await lockSession(key, t);
   if (session.status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
-  const old = await Chunk.findOne({ where: { admin_id, chunk_id, chunk_index: index }, transaction: t });
+  const old = await there();
   const bytes = session.received_bytes + size - (old?.size ?? 0);
   if (bytes > (session.total_size ?? config.storage.chunkedMaxBytes)) fail('payload_too_large');
   const count = session.received_chunks + (old ? 0 : 1);
