@@ -1,7 +1,8 @@
 // attachments: files of administrators: name, kind and digest in the row, content in the storage.
 import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors/app-error.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { config } from '../../../config/index.js';
 import { checkedCharset, type Charset, type OpenFile } from '../../lib/files/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
@@ -65,9 +66,13 @@ export function readFileName(given: string, field: string): FileName {
   const extension = extensionOf(filename);
   const allowed = config.storage.extensions;
   const kind = allowed.includes(extension) ? kindOf(extension) : undefined;
-  if (!kind) fail('file_type_not_allowed', { field, params: { types: allowed.join(', ') } });
+  if (!kind) throw fileError('file_type_not_allowed', field);
   return { filename, extension, kind };
 }
+
+/** What a file is refused with; the text may name the extensions that are allowed. */
+export const fileError = (slug: ErrorSlug, field?: string): AppError =>
+  new AppError(slug, { field, params: { types: config.storage.extensions.join(', ') } });
 
 export interface ReceivedFile {
   /** On the local disk; the storage takes it over. */

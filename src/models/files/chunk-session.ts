@@ -3,11 +3,11 @@ import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
-import { AppError, fail } from '../../lib/errors/app-error.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { currentLanguage } from '../../lib/process/context.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { Admin } from '../access/tables.js';
-import { readFileName } from './attachment.js';
+import { fileError, readFileName } from './attachment.js';
 import { chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
 import { listed, type Listed } from '../tables/table.js';
 import { removeFiles } from './stored-file.js';
@@ -66,7 +66,7 @@ export async function progressOf(key: SessionKey): Promise<ChunkProgress> {
   const uploaded_chunks = isDone ? [...Array(total_chunks).keys()] : await chunkIndexes(key);
   const uploaded_count = uploaded_chunks.length;
   const progress = Math.floor((uploaded_count * 100) / total_chunks);
-  const error_msg = error && new AppError(error).text(currentLanguage());
+  const error_msg = error && fileError(error).text(currentLanguage());
   return { ...listed(session), error_msg, uploaded_count, uploaded_chunks, progress };
 }
 

@@ -2,11 +2,11 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { transact } from '../../lib/database/db.js';
-import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { now } from '../../lib/values/clock.js';
 import { inBoth } from '../../lib/values/language.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
-import { insertAttachment, readFileName, type NewAttachment } from './attachment.js';
+import { fileError, insertAttachment, readFileName, type NewAttachment } from './attachment.js';
 import { releaseChunks, type SessionKey } from './chunk.js';
 import { expiry, lockSession } from './chunk-session.js';
 import { removeFiles } from './stored-file.js';
@@ -94,12 +94,15 @@ async function publishEnd({ session, notifications, chunks }: MergeEnd): Promise
 
 function noticeOf({ admin_id, filename, status, error }: ChunkUpload): NewNotification {
   const isDone = status === 'completed';
+  const reason = fileError(error ?? 'upload_failed');
   return {
     type: 'system',
     title: isDone
       ? { zh: '文件上传完成', en: 'The upload is complete' }
       : { zh: '文件上传失败', en: 'The upload failed' },
-    content: isDone ? filename : `${filename}: ${inBoth(errorCatalogue[error ?? 'upload_failed'])}`,
+    content: isDone
+      ? filename
+      : `${filename}: ${inBoth({ zh: reason.text('zh-CN'), en: reason.text('en-US') })}`,
     receiverIds: [admin_id],
   };
 }
