@@ -242,6 +242,7 @@ test('a merge that differs from what was declared fails with the reason', async 
     t.is(data.error_msg, answer.message, 'a poll returns the message of the answer');
     t.deepEqual(await storedOf(files), []);
     t.is((await merge(chunk_id)).errorCode, slug, 'it stays failed');
+    t.is((await sendChunk(admin, chunk_id, 0, content)).message, '该上传已结束或正在合并');
   }
   const chunk_id = unique('short-');
   await sendChunk(admin, chunk_id, 0, 'short', { total_chunks: 1, filename: 'a.txt' });

@@ -4,7 +4,7 @@ import { outcomes } from './outcomes.js';
 export const files = {
   ...outcomes(400, 40005, {
     upload_quota_exceeded: ['已超出上传空间配额', 'Your room for uploads is used up'],
-    chunk_session_closed: ['该上传已合并或正在合并', 'The upload is being merged or was merged already'],
+    chunk_session_closed: ['该上传已结束或正在合并', 'The upload has ended or is being merged'],
     chunk_sessions_exhausted: ['进行中的分片上传过多', 'Too many chunked uploads are open'],
   }),
   ...outcomes(404, 20002, {
