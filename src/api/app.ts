@@ -11,7 +11,7 @@ import { coercer, validate } from '../lib/input/validation.js';
 import { webConsole } from './http/console.js';
 import { docs } from './http/docs.js';
 import { bodyParser, discard, withAliases } from './http/middleware/body.js';
-import { envelope, refuseUnknownZone } from './http/middleware/envelope.js';
+import { assertKnownZone, envelope } from './http/middleware/envelope.js';
 import { admit } from './http/middleware/guard.js';
 import { limit, limitAddresses, limitWork } from './http/middleware/limits.js';
 import { openApiDocument } from './declare/openapi.js';
@@ -34,7 +34,6 @@ export function createApp(): Koa<RequestState> {
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
   if (config.app.consoleEnabled) app.use(webConsole());
   app.use(limitAddresses(routes));
-  app.use(refuseUnknownZone);
   if (config.app.docsEnabled) app.use(docs(() => openApiDocument(routes)));
   const router = new Router();
   // The first route that matches is taken: one without parameters before `/orders/{id}`.
@@ -60,6 +59,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     state.route = route;
     const identity = await admit(route, ctx);
     await limitWork(route, ctx);
+    assertKnownZone(ctx);
     assertConnected(ctx);
     const { body, raw = '', upload } = parseBody ? await parseBody(ctx) : {};
     try {

@@ -131,6 +131,7 @@ test('refused and failed writes are logged, reads and what changes nothing are n
     { ...(await request(own, 'POST', '/roles', { name: 'x' })), expected: [403, 'role', 'store'] },
     { ...(await request(admin, 'POST', '/roles', {})), expected: [400, 'role', 'store'] },
     { ...(await request(admin, 'POST', '/roles', '{broken')), expected: [400, 'role', 'store'] },
+    { ...(await request(admin, 'POST', '/roles?timezone=nowhere', {})), expected: [422, 'role', 'store'] },
     { ...(await request(admin, 'PUT', '/roles/999999', { name: 'x' })), expected: [404, 'role', 'update'] },
     { ...(await request(admin, 'DELETE', `/roles/${role.id}`)), expected: [400, 'role', 'destroy'] },
     { ...(await request(own, 'PUT', '/profile', { nickname: '' })), expected: [422, 'profile', 'put'] },

@@ -143,6 +143,7 @@ test('a blocked address is refused everywhere except health checks', async (t) =
   const anonymous = client.with({ Authorization: '' });
   t.is((await anonymous.post('/login', { username: 'admin', password: 'admin123' })).errorCode, 'ip_blocked');
   t.is((await anonymous.get('/info')).errorCode, 'ip_blocked');
+  t.is((await anonymous.get('/info?timezone=nowhere')).errorCode, 'ip_blocked');
   t.is((await anonymous.post('//api/payment/notify/mock', mockCallback(payment))).errorCode, 'ip_blocked');
   t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'pending');
   t.is((await anonymous.get('//healthz')).status, 200);

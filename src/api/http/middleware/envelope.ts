@@ -9,7 +9,7 @@ import {
   type Context as RunContext,
 } from '../../../lib/process/context.js';
 import { DatabaseBusy, isDatabaseDown } from '../../../lib/database/errors.js';
-import { AppError } from '../../../lib/errors/app-error.js';
+import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { clientIp } from '../../../lib/values/ip.js';
 import { toJson } from '../../../lib/values/json.js';
 import { languageOf, type Language } from '../../../lib/values/language.js';
@@ -82,11 +82,10 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
   });
 };
 
-/** Comes after the limit of the address: a refused request counts too. @throws timezone_invalid */
-export const refuseUnknownZone: Middleware<RequestState> = (ctx, next) => {
-  if (askedZone(ctx) !== currentZone()) throw new AppError('timezone_invalid', { field: 'timezone' });
-  return next();
-};
+/** Comes after the guard and the limits: a refused request counts and is logged, too. @throws timezone_invalid */
+export function assertKnownZone(ctx: Context): void {
+  if (askedZone(ctx) !== currentZone()) fail('timezone_invalid', { field: 'timezone' });
+}
 
 async function answer(ctx: Context, next: Next, language: Language, zone: string | undefined): Promise<void> {
   await next();
