@@ -134,10 +134,16 @@ test('an update changes only the fields sent', async (t) => {
 test('an update replaces the roles', async (t) => {
   const [one, two] = [await makeRole(admin), await makeRole(admin)];
   const made = await makeAdmin(admin, [one.id]);
-  const roleIds = async (role_ids: number[]) =>
-    (await admin.put(`/admins/${made.id}`, { role_ids })).data.roles.map(({ id }: { id: number }) => id);
-  t.deepEqual(await roleIds([two.id, one.id]), [one.id, two.id]);
-  t.deepEqual(await roleIds([]), []);
+  const withRoles = async (role_ids: number[]) => (await admin.put(`/admins/${made.id}`, { role_ids })).data;
+  const before = (await admin.get(`/admins/${made.id}`)).data;
+  const both = await withRoles([two.id, one.id]);
+  t.deepEqual(
+    both.roles.map(({ id }: { id: number }) => id),
+    [one.id, two.id],
+  );
+  t.true(both.updated_at > before.updated_at);
+  t.deepEqual(await withRoles([one.id, two.id]), both);
+  t.deepEqual((await withRoles([])).roles, []);
 });
 
 test('the list filters by name, status, role and department subtree', async (t) => {

@@ -118,8 +118,15 @@ test('an update replaces permissions and menus', async (t) => {
     description: 'd',
     menu_ids: [menus.get('orders')],
   });
-  const only = await permissionId(admin, 'order.store');
-  t.deepEqual((await admin.put(`/roles/${role.id}`, { permission_ids: [only] })).data.permission_ids, [only]);
+  const before = (await admin.get(`/roles/${role.id}`)).data;
+  const permission_ids = [await permissionId(admin, 'order.store')];
+  const replaced = (await admin.put(`/roles/${role.id}`, { permission_ids })).data;
+  t.deepEqual(replaced.permission_ids, permission_ids);
+  t.true(replaced.updated_at > before.updated_at);
+  const { menu_ids } = replaced;
+  t.deepEqual((await admin.put(`/roles/${role.id}`, { permission_ids, menu_ids })).data, replaced);
+  const closed = (await admin.put(`/roles/${role.id}`, { menu_ids: [] })).data;
+  t.true(closed.updated_at > replaced.updated_at);
   const emptied = (await admin.put(`/roles/${role.id}`, { permission_ids: [], menu_ids: [] })).data;
   t.deepEqual([emptied.permission_ids, emptied.menu_ids, emptied.description], [[], [], 'd']);
 });

@@ -22,6 +22,7 @@ import { changing } from '../tables/versions.js';
 import { Admin, Role, type AdminSession, type Department } from './tables.js';
 import { assertDepartment, departmentsBelow } from './department.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
+import { replaceSet, touch } from '../tables/sets.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type AdminFields = Fields<
@@ -129,7 +130,7 @@ export async function updateAdmin(holder: Holder, id: number, fields: Partial<Ad
     if (role_ids) {
       await assertExist('role', role_ids, t);
       await assertHoldsRoles(holder, role_ids, t);
-      await admin.$set('roles', role_ids, { transaction: t });
+      if (await replaceSet(admin, 'roles', role_ids, t)) await touch(admin, t);
     }
     await assertSuperAdminRemains(t);
     if (columns.status === 0) await endSessions({ admin_id: id }, t);

@@ -10,6 +10,7 @@ import { superAdminSlug } from './identity.js';
 import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
+import { replaceSet, touch } from '../tables/sets.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
 import { AdminRole, Menu, Permission, Role } from './tables.js';
 
@@ -100,7 +101,7 @@ export async function updateRole(holder: Holder, id: number, fields: Partial<Rol
       assertHolds(holder, permission_ids ?? [], menu_ids ?? []);
       if (role.slug === superAdminSlug && changesProtected(columns)) fail('super_admin_role_protected');
       await role.update(withoutShown('role', role, blankToNull(columns)), { transaction: t });
-      await setRights(role, { permission_ids, menu_ids }, t);
+      if (await setRights(role, { permission_ids, menu_ids }, t)) await touch(role, t);
     }),
     duplicates,
   );
@@ -149,19 +150,22 @@ export async function assertExist(
   if (found.length !== ids.length) fail(slug, { field });
 }
 
+/** @returns whether they were others */
 async function setRights(
   role: Role,
   { permission_ids, menu_ids }: { permission_ids?: number[]; menu_ids?: number[] },
   t: Transaction,
-): Promise<void> {
+): Promise<boolean> {
+  let isChanged = false;
   if (permission_ids) {
     await assertExist('permission', permission_ids, t);
-    await role.$set('permissions', permission_ids, { transaction: t });
+    isChanged = await replaceSet(role, 'permissions', permission_ids, t);
   }
   if (menu_ids) {
     await assertExist('menu', menu_ids, t);
-    await role.$set('menus', menu_ids, { transaction: t });
+    isChanged = (await replaceSet(role, 'menus', menu_ids, t)) || isChanged;
   }
+  return isChanged;
 }
 
 function changesProtected(columns: Partial<RoleFields>): boolean {
