@@ -116,6 +116,11 @@ test('an update logs the changed fields, a delete all fields', async (t) => {
   const updated = await service.admin.put(`/roles/${role.id}`, { description: 'after' });
   const [change] = (await listed(`/operation-logs?trace_id=${updated.headers.get('X-Trace-Id')}`)).list;
   t.deepEqual(change.changes, [{ field: 'description', old: 'before', new: 'after' }]);
+  const { username, password } = await makeAdmin(service.admin, [], { phone: '100' });
+  const own = await service.anonymous.signIn(username, password);
+  const called = await own.put('/profile', { phone: '200', nickname: username });
+  const [profile] = (await listed(`/operation-logs?trace_id=${called.headers.get('X-Trace-Id')}`)).list;
+  t.deepEqual(profile.changes, [{ field: 'phone', old: '100', new: '200' }]);
   const deleted = await service.admin.delete(`/roles/${role.id}`);
   const [removal] = (await listed(`/operation-logs?trace_id=${deleted.headers.get('X-Trace-Id')}`)).list;
   t.true(
