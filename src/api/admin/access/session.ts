@@ -124,7 +124,6 @@ export const routes = [
     fails: ['admin_not_found'],
     response: profile,
     subject: ({ admin }, t) => getAdmin(admin.adminId, t),
-    locksSubject: true,
     async handle({ admin, body }) {
       await updateAdmin(admin, admin.adminId, body);
       return profileOf(admin);
