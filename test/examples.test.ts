@@ -81,3 +81,47 @@ test('numbers, digests and times of examples have the form of those that are ans
   for (const [name, value] of times)
     t.regex(value as string, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, name);
 });
+
+interface Worded {
+  description?: string;
+  examples?: unknown[];
+  enum?: unknown[];
+}
+
+const { components, paths } = document as {
+  components: { schemas: Record<string, { properties: Record<string, Worded> }> };
+  paths: Record<string, Record<string, { operationId: string; parameters?: (Worded & { name: string })[] }>>;
+};
+
+/** A field of a schema, or the parameter of an operation. */
+function worded(place: string, name: string): Worded | undefined {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const { parameters } = operations.find(({ operationId }) => operationId === place) ?? {};
+  return components.schemas[place]?.properties[name] ?? parameters?.find((one) => one.name === name);
+}
+
+test('a field that shares its name with others is described by its own words', (t) => {
+  const words: [place: string, name: string, RegExp][] = [
+    ['BeginChunkUpload', 'action', /to do/],
+    ['PaymentCallback', 'source', /company/],
+    ['PaymentCallback', 'third_party_no', /null for none/],
+    ['ShownOrder', 'refunds', /order/],
+    ['PaymentDetail', 'refunds', /payment/],
+    ['SystemLog', 'message', /log/],
+    ['Attachment', 'url', /preview/],
+    ['listFailedJobs', 'state', /failed/],
+    ['listOperationLogs', 'status', /HTTP/],
+    ['listSystemLogs', 'message', /log/],
+    ['notifyPayment', 'type', /channel/],
+  ];
+  for (const [place, name, pattern] of words)
+    t.regex(worded(place, name)?.description ?? '', pattern, `${place}.${name}`);
+  const examples: [place: string, name: string, RegExp][] = [
+    ['Attachment', 'url', /^\/api\/admin\/attachments\/\d+\/preview$/],
+    ['PaymentCallback', 'verdict', /^paid$/],
+    ['PaymentHandling', 'reason', /^[a-z_]+$/],
+    ['SearchHit', 'title', /^ORD/],
+  ];
+  for (const [place, name, pattern] of examples)
+    t.regex(String(worded(place, name)?.examples?.[0]), pattern, `${place}.${name}`);
+});

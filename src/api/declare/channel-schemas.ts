@@ -13,7 +13,8 @@ const configWords = 'Configuration of the channel; secrets are answered as `***`
 export const channelTypes = allChannels.map(({ type }) => type);
 
 /** A type, checked against those enabled. */
-export const channelType = () => keywords(Joi.string(), { enum: channelTypes });
+export const channelType = () =>
+  keywords(Joi.string(), { enum: channelTypes }).description('Type of the payment channel');
 
 /** A method in answers; secrets are `***`. */
 export const methodOf = (keys: Joi.PartialSchemaMap) =>

@@ -35,8 +35,10 @@ const plan = {
   sha256: Joi.string().pattern(/^[0-9a-f]{64}$/),
 };
 
+const toDo = Joi.string().description('What to do');
+
 const call = (action: ChunkCall['action'], keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>
-  Joi.object({ action: Joi.string().valid(action).required(), ...keys });
+  Joi.object({ action: toDo.valid(action).required(), ...keys });
 
 const planned = { chunk_id: chunkId().required(), filename, ...plan };
 

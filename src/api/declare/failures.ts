@@ -7,16 +7,19 @@ const slugs = Object.keys(errorCatalogue) as ErrorSlug[];
 
 /** Components of every document: the failure, and its possible slugs. */
 export const failureSchemas: Record<string, Schema> = {
-  ErrorSlug: { type: 'string', enum: slugs, description: 'Names the outcome for programs' },
+  ErrorSlug: { type: 'string', enum: slugs, description: 'What failed, as a slug for programs' },
   Failure: {
     type: 'object',
-    description: 'What every request is answered that does not succeed',
+    description: 'The answer to a request that fails',
     required: ['code', 'message', 'data', 'error_code', 'trace_id'],
     properties: {
       code: { type: 'integer', description: 'Business code: 401 … 503, or five digits', examples: [30001] },
       message: { type: 'string', description: 'Text for people, in the language of the request' },
       data: { type: 'null', description: 'Nothing' },
-      error_code: { description: 'Names the outcome for programs', $ref: '#/components/schemas/ErrorSlug' },
+      error_code: {
+        description: 'What failed, as a slug for programs',
+        $ref: '#/components/schemas/ErrorSlug',
+      },
       errors: {
         type: 'object',
         description: 'Texts per field, when it is about fields',

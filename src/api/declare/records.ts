@@ -37,7 +37,7 @@ export const menuForest = forestOf('MenuNode', menuKeys);
 export const attachment = resource('Attachment', {
   ...described(keysOf(Attachment), { type: ['image, document, video or other'] }),
   admin: namedAdmin,
-  url: text(),
+  url: text().description('Path of its preview').example('/api/admin/attachments/42/preview'),
 });
 
 const method = recordOrNull(

@@ -122,7 +122,7 @@ export const routes = [
     summary: 'Get the progress of a chunked upload',
     access: can('attachment.store', '上传附件', 'Upload attachments'),
     query: Joi.object<{ action: 'progress'; chunk_id: string }, true>({
-      action: Joi.string().valid('progress').default('progress'),
+      action: Joi.string().valid('progress').default('progress').description('What to do'),
       chunk_id: chunkId().required(),
     }),
     fails: ['chunk_session_not_found'],

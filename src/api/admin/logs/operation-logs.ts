@@ -52,9 +52,9 @@ export const routes = [
       module: filter(50),
       action: filter(50),
       method: Joi.string().valid('POST', 'PUT', 'PATCH', 'DELETE'),
-      path: filter(200),
+      path: filter(200).description('Part of the path of the request'),
       ip: filter(45),
-      status: Joi.number().integer(),
+      status: Joi.number().integer().description('HTTP status of the answer'),
       trace_id: filter(64),
       record: filter(200)
         .pattern(/^[\x21-\x7e]*$/)

@@ -13,7 +13,10 @@ import { can, route } from '../../declare/route.js';
 import { logLevels, SystemLog } from '../../../models/logs/tables.js';
 
 const item = resource('SystemLog', {
-  ...described(keysOf(SystemLog), { module: ['Process: api or worker', 'worker'] }),
+  ...described(keysOf(SystemLog), {
+    module: ['Process: api or worker', 'worker'],
+    message: ['Text of the log line', 'slow request'],
+  }),
   context: json(),
 });
 
@@ -28,8 +31,8 @@ export const routes = [
       ...listKeys(systemSortable),
       level: Joi.string().valid(...logLevels),
       trace_id: Joi.string().allow('').max(64),
-      module: Joi.string().allow('').max(50).example('worker'),
-      message: Joi.string().allow('').max(200),
+      module: Joi.string().allow('').max(50).description('Process: api or worker').example('worker'),
+      message: Joi.string().allow('').max(200).description('Part of the text of the log line'),
     }),
     response: pageOf(item),
     handle: ({ query }) => listSystemEntries(query),

@@ -25,7 +25,11 @@ const entry = resource(
   }),
 );
 
-const fields = { ip: nonEmptyText(100), remark: optionalMultiline(255), status: status() };
+const fields = {
+  ip: nonEmptyText(100).description('Address, CIDR block or range first-last').example('203.0.113.0/24'),
+  remark: optionalMultiline(255),
+  status: status(),
+};
 
 export const routes = [
   route({
@@ -36,7 +40,7 @@ export const routes = [
     access: can('blacklist.index', '查看黑名单列表', 'List blacklist entries'),
     query: Joi.object<BlacklistFilter, true>({
       ...listKeys(blacklistSortable),
-      ip: Joi.string().allow('').max(100),
+      ip: Joi.string().allow('').max(100).description('Part of an entry'),
       status: status(),
     }),
     response: pageOf(entry, { client_ip: text() }),

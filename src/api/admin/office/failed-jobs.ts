@@ -17,6 +17,8 @@ import { described, integer, json, keysOf, pageOf, record, resource } from '../.
 import { FailedJob, failedJobStates } from '../../../models/office/tables.js';
 import { can, route } from '../../declare/route.js';
 
+const stateWords = 'failed, retried (queued again) or done';
+
 const failedJob = resource(
   'FailedJob',
   described(
@@ -28,7 +30,7 @@ const failedJob = resource(
       error: ['Message of the last failure', 'the lock of the order timed out'],
       attempts: ['Number of runs before it was given up', 8],
       failures: ['How often it was given up', 1],
-      state: ['failed, retried (queued again) or done'],
+      state: [stateWords],
       failed_at: ['When it failed', '2026-11-22T08:31:12.000Z'],
       retried_at: ['When it was queued again; null if it was not', null],
     },
@@ -64,7 +66,9 @@ export const routes = [
     query: Joi.object<FailedJobFilter, true>({
       ...listKeys(failedJobSortable),
       ...criteria,
-      state: Joi.string().valid(...failedJobStates),
+      state: Joi.string()
+        .valid(...failedJobStates)
+        .description(stateWords),
     }),
     response: pageOf(failedJob),
     handle: ({ query }) => listFailedJobs(query),

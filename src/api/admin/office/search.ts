@@ -24,7 +24,9 @@ const isOn = (kind: SearchKind): boolean =>
 const hit = resource('SearchHit', {
   kind: oneOf(...searchKinds).description('What the record is'),
   id: text().description('What the path of the record takes: a number or an id; for a trace the id itself'),
-  title: text().description('The number or name of the record'),
+  title: text()
+    .description('The number or name of the record')
+    .example('ORD20261101M8160QT0WZ8N4M6K2T9R7C1E'),
   note: text().description(
     'What distinguishes it: the user of an order, the order of a payment, the payment of a refund',
   ),

@@ -48,7 +48,10 @@ const keys = {
 };
 
 const order = resource('Order', keys);
-const shownOrder = resource('ShownOrder', { ...keys, refunds: listOf(refund) });
+const shownOrder = resource('ShownOrder', {
+  ...keys,
+  refunds: listOf(refund).description('Refunds of the order, oldest first, at most 200'),
+});
 
 /** Fields that callers set, now or later. */
 const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalMultiline(500) };

@@ -27,6 +27,7 @@ import { paymentKeys, refund } from '../../declare/records.js';
 import { assertFitsChannel, placeFor, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
 import {
   amount,
+  described,
   keysOf,
   listOf,
   oneOf,
@@ -44,13 +45,16 @@ const user = recordOrNull(keysOf(User, 'id', 'username')).description('The user 
 const listedPayment = resource('ListedPayment', { ...paymentKeys, user });
 
 const callback = resource('PaymentCallback', {
-  ...keysOf(PaymentCallback),
+  ...described(keysOf(PaymentCallback), {
+    source: ['callback: the company called; query: it was asked'],
+    verdict: ['Outcome of settling it, or the `error_code` of its refusal', 'paid'],
+  }),
   type: oneOf(...channelTypes).description('Type of the payment channel'),
 });
 
 const handling = resource('PaymentHandling', {
   ...keysOf(PaymentHandling),
-  reason: text().description('The reason that was cleared'),
+  reason: text().description('The reason that was cleared').example('paid_twice'),
   remark: textOrNull().description('Remark of the administrator; null for none'),
   username: text().description('Username of the administrator at the time'),
 });
