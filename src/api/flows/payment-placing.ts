@@ -15,7 +15,7 @@ import { AppError, fail } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
-import { recordPlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
+import { assertFitsChannel, recordPlacement, payablePayment } from '../../models/trade/payment-placement.js';
 import type { Identity } from '../../models/access/identity.js';
 import { askNow } from '../../models/trade/channel-asking.js';
 import { follow, unfollow } from '../../models/trade/payment-follow-up.js';
@@ -63,20 +63,6 @@ export async function placingChannel(methodId: number): Promise<Channel> {
   const missing = missingKeys(channel, shown);
   if (missing.length > 0) fail('payment_method_incomplete', { params: { keys: missing.join(', ') } });
   return channel;
-}
-
-/**
- * Checks the limits of the channel, beyond which the customer would only see its error page.
- *
- * @throws payment_beyond_channel, order_expires_too_soon
- */
-export function assertFitsChannel({ placingLimits }: Channel, { amount, expireAt }: Payable): void {
-  if (!placingLimits) return;
-  const { minAmount: min, maxAmount: max, minMs } = placingLimits;
-  const isBeyond = amount.cents < min.cents || (max !== undefined && amount.cents > max.cents);
-  if (isBeyond)
-    fail('payment_beyond_channel', { params: { min: min.toString(), max: max?.toString() ?? '∞' } });
-  if (expireAt && expireAt.getTime() < now().getTime() + minMs) fail('order_expires_too_soon');
 }
 
 /**

@@ -1,4 +1,5 @@
 // What placing a payment with its channel reads and writes; it never changes a payment's status.
+import type { Channel } from '../../lib/channels/channel.js';
 import { now } from '../../lib/values/clock.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
@@ -51,6 +52,20 @@ export function toPayable({ amount, status, expire_at, is_being_paid }: OrderToP
 }
 
 type OrderToPay = Omit<RowOf<typeof shown>, 'payment_status'>;
+
+/**
+ * Checks the limits of the channel, beyond which the customer would only see its error page.
+ *
+ * @throws payment_beyond_channel, order_expires_too_soon
+ */
+export function assertFitsChannel({ placingLimits }: Channel, { amount, expireAt }: Payable): void {
+  if (!placingLimits) return;
+  const { minAmount: min, maxAmount: max, minMs } = placingLimits;
+  const isBeyond = amount.cents < min.cents || (max !== undefined && amount.cents > max.cents);
+  if (isBeyond)
+    fail('payment_beyond_channel', { params: { min: min.toString(), max: max?.toString() ?? '∞' } });
+  if (expireAt && expireAt.getTime() < now().getTime() + minMs) fail('order_expires_too_soon');
+}
 
 /**
  * Records why a pending payment could not be placed, or that it was. The reason of an attention flag stays.

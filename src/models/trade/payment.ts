@@ -4,6 +4,7 @@ import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import type { Channel } from '../../lib/channels/channel.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/values/money.js';
 import { announce } from '../../lib/redis/changes.js';
@@ -22,7 +23,7 @@ import { insertRow, lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
 import { beingPaid } from './payment-callback.js';
-import { toPayable, type Payable } from './payment-placement.js';
+import { assertFitsChannel, toPayable, type Payable } from './payment-placement.js';
 import { Order, Payment, PaymentMethod, User } from './tables.js';
 
 export type PaymentFilter = PaymentCriteria & ListQuery;
@@ -93,14 +94,11 @@ export const orderOf = ({ order_no }: PaymentRecord): Promise<OrderOfPayment | u
 /**
  * Creates a pending payment for a payable order.
  *
- * @param assertFits throws for an order that the payment could not be placed for
+ * @param channel where it is placed at once; it must take the amount
  * @throws order_unknown, order_not_payable, order_being_paid, payment_amount_not_equal, payment_method_unknown,
- * payment_method_disabled, payment_gateway_disabled
+ * payment_method_disabled, payment_gateway_disabled, payment_beyond_channel, order_expires_too_soon
  */
-export async function createPayment(
-  payment: NewPayment,
-  assertFits: (order: Payable) => void = () => undefined,
-): Promise<PaymentRecord> {
+export async function createPayment(payment: NewPayment, channel?: Channel): Promise<PaymentRecord> {
   // Any other text may not even be comparable with an order number.
   const orderMonth = orderPeriod(payment.order_no) ?? fail('order_unknown', { field: 'order_no' });
   // At the turn of a month the clock that dated the order may be ahead: a payment is never in an earlier month.
@@ -110,7 +108,7 @@ export async function createPayment(
   const make = (): Promise<PaymentRecord> =>
     transact(async (t) => {
       const order = await lockPayable(payment.order_no, orderMonth, at, t);
-      assertFits(order);
+      if (channel) assertFitsChannel(channel, order);
       if (payment.amount && !payment.amount.equals(order.amount))
         fail('payment_amount_not_equal', { field: 'amount' });
       const payment_method = await usableMethod(payment.payment_method_id, t);

@@ -24,7 +24,7 @@ import { refundsOf } from '../../../models/trade/refund.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { paymentKeys, refund } from '../../declare/records.js';
-import { assertFitsChannel, placeFor, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
+import { placeFor, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
 import {
   amount,
   described,
@@ -123,7 +123,7 @@ export const routes = [
     response: resource('PlacedPayment', { ...paymentKeys, gateway: gatewayAnswer() }),
     async handle({ admin, body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
-      const made = await createPayment(payment, (order) => channel && assertFitsChannel(channel, order));
+      const made = await createPayment(payment, channel);
       return channel ? placeFor(admin, channel, made) : { ...made, gateway: undefined };
     },
     async repeat(id, { admin, body: { initiate } }) {
