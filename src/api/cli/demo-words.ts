@@ -1,7 +1,7 @@
 // Names of the demo in both languages.
 import type { Language } from '../../lib/values/language.js';
 
-/** Roles with their people, buyers, products and couriers. */
+/** Names of a role and of the couriers come first, before those of their people and companies. */
 export const words = {
   'zh-CN': {
     support: ['客户服务', '王心怡', '刘浩然', 'Alice'],

@@ -38,7 +38,11 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
   const { res } = ctx;
   const { ip, route } = ctx.state as RequestState;
   const zone = currentZone();
-  const isHead = ctx.method === 'HEAD';
+  if (ctx.method === 'HEAD') {
+    begin(ctx);
+    res.end();
+    return;
+  }
   // While the client does not read, an ended answer neither finishes nor closes.
   const end = (): void => {
     if (res.writableEnded) return;
@@ -46,18 +50,8 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
     const cut = setTimeout(() => res.destroy(), lingerMs).unref();
     res.once('close', () => clearTimeout(cut));
   };
-  const release = isHead ? undefined : track({ identity, ip, route: route as Route, close: end });
-  ctx.respond = false;
-  res.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-store, no-transform',
-    'X-Accel-Buffering': 'no',
-    Connection: 'keep-alive',
-  });
-  if (!release) {
-    res.end();
-    return;
-  }
+  const release = track({ identity, ip, route: route as Route, close: end });
+  begin(ctx);
   const write = (text: string): void => {
     // Writing after the end would be an error that nobody handles.
     if (res.writableEnded || res.destroyed) return;
@@ -90,5 +84,15 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
     stopTicks();
     clearInterval(heartbeats);
     release();
+  });
+}
+
+function begin(ctx: Context): void {
+  ctx.respond = false;
+  ctx.res.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store, no-transform',
+    'X-Accel-Buffering': 'no',
+    Connection: 'keep-alive',
   });
 }

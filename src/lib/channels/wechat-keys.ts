@@ -38,18 +38,18 @@ export async function answerKey(
 
 const ownerOf = (config: MethodConfig): string => `${gatewayOf(config)} ${config.mch_id}`;
 
-/** @param current downloads the certificates when that one is not known */
+/** @param download the certificates, when that one is not known */
 async function certificateKey(
   config: MethodConfig,
   serial: string,
   signal: AbortSignal,
-  current: () => Promise<Certificates>,
+  download: () => Promise<Certificates>,
 ): Promise<KeyObject | undefined> {
   const latest = certificates.get(ownerOf(config));
   const age = latest ? now().getTime() - latest.at : Infinity;
   const certificate = latest?.known.get(serial);
   if (age < certificatesRestMs || (certificate && age < certificatesLastMs)) return certificate?.key;
-  if (!certificate || certificate.until <= now()) return (await current()).get(serial)?.key;
+  if (!certificate || certificate.until <= now()) return (await download()).get(serial)?.key;
   try {
     return (await sharedCertificates(config, signal)).get(serial)?.key;
   } catch (error) {

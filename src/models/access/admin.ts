@@ -88,7 +88,7 @@ export async function adminOptions(): Promise<{ value: number; label: string }[]
   return rows.map(({ id, nickname }) => ({ value: id, label: nickname }));
 }
 
-/** Creates an administrator whose roles lie within the holder's rights. */
+/** Creates an administrator with roles within the holder's rights. */
 export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<number> {
   const { password, role_ids = [], ...columns } = noneToNull(fields, 'department_id');
   await assertExist('role', role_ids);

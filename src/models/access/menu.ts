@@ -49,7 +49,7 @@ export async function menuTreeFor(
   return toTree(seen).filter(({ parent_id }) => parent_id === 0 || ids.has(parent_id));
 }
 
-/** With whether entries lie below it, which keep it from being deleted. @throws menu_not_found */
+/** Also whether entries below it prevent its deletion. @throws menu_not_found */
 export async function getMenu(
   id: number,
   transaction?: Transaction,

@@ -24,8 +24,8 @@ const busyMs = 250;
 const slowMs = 1000;
 const maxPauseMs = 1000;
 const frameEveryMs = 500;
-/** Every list that is shown reloads. */
-const totalsEveryMs = 60_000;
+/** Every open list of orders reloads. */
+const announceEveryMs = 60_000;
 
 /** Works on an import until it has ended, or another run is found to work on it. */
 export async function runImport(id: number, signal: AbortSignal): Promise<void> {
@@ -129,16 +129,16 @@ async function* batches(orders: AsyncIterable<OrderDraft[]>, position: number): 
 
 /** Throttled progress frames and list invalidation. */
 function reporter({ id, admin_id, dry_run }: ImportWork): (progress: number) => Promise<void> {
-  let pushedAt = 0;
-  let totalsAt = Date.now();
+  let deliveredAt = 0;
+  let announcedAt = Date.now();
   return async (progress) => {
     const at = Date.now();
-    if (at - pushedAt >= frameEveryMs) {
-      pushedAt = at;
+    if (at - deliveredAt >= frameEveryMs) {
+      deliveredAt = at;
       await deliverProgress('import', { id, admin_id, status: 0, progress });
     }
-    if (dry_run || at - totalsAt < totalsEveryMs) return;
-    totalsAt = at;
+    if (dry_run || at - announcedAt < announceEveryMs) return;
+    announcedAt = at;
     announce(['orders']);
   };
 }

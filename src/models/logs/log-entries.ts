@@ -30,7 +30,7 @@ export async function isStored(logKey: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Writes entries; one that is known already is replaced. An entry that no table takes keeps no other one out. */
+/** Writes entries; known ones are replaced. One that no table takes is left out, the others are written. */
 export async function writeEntries(items: readonly LogItem[]): Promise<void> {
   const months = items.map(({ entry }) => periodOf(new Date(entry.created_at)));
   try {

@@ -21,7 +21,7 @@ export interface LoginFilter extends ListQuery {
 export const loginSortable = ['id', 'status', 'created_at'] as const;
 
 export type LoginRecord = Listed<LoginLog> & {
-  /** What came of it, in the reader's language. */
+  /** The outcome in the reader's language. */
   message: string;
 };
 
