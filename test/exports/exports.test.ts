@@ -116,7 +116,7 @@ test('filters and times mean the same as in the list', async (t) => {
     'empty ones do not count',
   );
   t.deepEqual(await amounts({ status: 'paid' }), []);
-  // Orders keep the month of their number; those made in March 2024 lie in this month's partition.
+  // Orders keep the month of their number; those made in March 2024 are in this month's partition.
   await change('UPDATE orders SET created_at = NOW(3) - INTERVAL 1 SECOND WHERE user_id = ?', [user_id]);
   const today = new Date().toISOString().slice(0, 10);
   t.is((await amounts({ start_time: `${today} 00:00:00`.slice(0, 8) + '01' })).length, 3);
