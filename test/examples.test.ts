@@ -109,6 +109,7 @@ test('a field that shares its name with others is described by its own words', (
     ['PaymentDetail', 'refunds', /payment/],
     ['SystemLog', 'message', /log/],
     ['Attachment', 'url', /preview/],
+    ['PaymentMethodTest', 'type', /channel/],
     ['listFailedJobs', 'state', /failed/],
     ['listOperationLogs', 'status', /HTTP/],
     ['listSystemLogs', 'message', /log/],

@@ -23,7 +23,7 @@ import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
 import type { RequestState } from './declare/request-state.js';
 import { callbackBody, channelType } from './declare/channel-schemas.js';
-import { record, text } from './declare/response.js';
+import { oneOf, record, text } from './declare/response.js';
 import { PlainAnswer, route } from './declare/route.js';
 
 const maxBody = 64 * 1024;
@@ -46,7 +46,7 @@ const shared = {
   response: record({
     payment_no: text(),
     order_no: text(),
-    status: Joi.string().valid('paid', 'processing').required(),
+    status: oneOf('paid', 'processing').description('paid, or processing: stored, and settled later'),
   }),
   plainAnswers: allChannels.filter(hasOpenResults).flatMap(({ type, accepted }) =>
     accepted

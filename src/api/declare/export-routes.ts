@@ -52,7 +52,7 @@ export function exportRoutes(type: ExportType, title: Text): Route[] {
       access,
       body: bodyOf(exportSources[type].filters),
       fails: ['too_many_exports'],
-      response: record({ export_id: integer(), status: integer() }),
+      response: record({ export_id: integer(), status: integer().description('0: waiting') }),
       async handle({ admin, body: { format, ...criteria } }) {
         const wanted = { adminId: admin.adminId, type, format, criteria };
         const { id, isNew } = await requestExport({

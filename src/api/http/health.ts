@@ -23,7 +23,7 @@ export const routes = [
     summary: 'Check that the process is up, and which release it runs',
     access: 'public',
     response: record({
-      status: ok,
+      status: ok.description('The process answers'),
       version: Joi.string().required().description('Version of the release'),
       commit: Joi.string().allow('').required().description('Commit of the release; empty if unknown'),
     }),
@@ -44,7 +44,7 @@ export const routes = [
     query: Joi.object<{ strict: boolean }, true>({ strict: Joi.boolean().default(false) }),
     deadlineMs: 3000,
     response: record({
-      status: ok,
+      status: ok.description('Requests are served'),
       database: ok.description('Whether the database takes writes'),
       redis: Joi.string().valid('ok', 'away').required().description('Whether Redis takes writes'),
     }),

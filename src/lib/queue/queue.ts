@@ -56,7 +56,7 @@ export async function add(
   }
 }
 
-/** A job that was queued before replies to the process that queued it, if to any: its end shows in the queue. */
+/** A job that another process has queued under the same id replies to that process only; here its end shows in the queue. */
 const lookEveryMs = 500;
 
 /**

@@ -141,7 +141,7 @@ export const routes = [
     ],
     response: record({
       import_id: integer(),
-      status: integer(),
+      status: integer().description('0 waiting or running, 1 finished, 2 failed'),
       status_text: text(),
       total_rows: integerOrNull(),
       success_count: integer(),

@@ -53,7 +53,7 @@ const method = methodOf({
 });
 
 const tested = resource('PaymentMethodTest', {
-  type: oneOf(...channelTypes),
+  type: oneOf(...channelTypes).description('Type of the payment channel'),
   accepted: flag()
     .description('Whether a callback signed with the stored keys would be accepted')
     .example(true),
