@@ -64,8 +64,8 @@ export const lists: Fault[] = [
   },
   {
     file: 'src/models/office/notification-inbox.ts',
-    from: `box.with('r.read_at IS NULL AND n.created_at > ?', until)`,
-    to: `box.with('n.created_at > ?', until)`,
+    from: `box.and('r.read_at IS NULL AND n.created_at > ?', until)`,
+    to: `box.and('n.created_at > ?', until)`,
     breaks: 'what was read one by one stays unread',
     test: figures,
   },

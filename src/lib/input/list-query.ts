@@ -93,14 +93,6 @@ export class Where {
     return this;
   }
 
-  /** A copy with one more condition. */
-  with(term: string, ...values: SqlValue[]): Where {
-    const both = new Where();
-    both.#terms.push(...this.#terms);
-    both.values.push(...this.values);
-    return both.and(term, ...values);
-  }
-
   equals(column: string, value: string | number | boolean | undefined): this {
     return value === undefined || value === '' ? this : this.and(`${column} = ?`, value);
   }

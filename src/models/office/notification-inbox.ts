@@ -107,8 +107,8 @@ const boxesOf = ({ id, since }: Reader, { type, ...times }: Filter): Where[] =>
 function stateSql({ id, until }: Reader, box: Where, isRead: boolean | undefined) {
   if (isRead === undefined) return { sql: box.sql, values: box.values };
   const state = isRead
-    ? box.with('(r.read_at IS NOT NULL OR n.created_at <= ?)', until)
-    : box.with('r.read_at IS NULL AND n.created_at > ?', until);
+    ? box.and('(r.read_at IS NOT NULL OR n.created_at <= ?)', until)
+    : box.and('r.read_at IS NULL AND n.created_at > ?', until);
   const reads = 'LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = ?';
   return { sql: `${reads} ${state.sql}`, values: [id, ...state.values] };
 }
