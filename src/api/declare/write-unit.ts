@@ -84,14 +84,9 @@ function unitOf(route: Route, call: AnyCall, ctx: Context, repeatable: Repeatabl
   const state = ctx.state as RequestState;
   let isClaimed = false;
   let claims = false;
-  // The entry is stored by the first transaction of the request: of later ones it says nothing.
   let isFirst = true;
   let isMended = false;
   const isRemoval = route.method === 'DELETE';
-  const wasCommitted = (logKey: string) => {
-    const mayTell = isFirst;
-    return async () => mayTell && isStored(logKey);
-  };
   return {
     async begin(t: Transaction) {
       if (isFirst) state.before = await route.subject?.(call, t);
@@ -103,7 +98,9 @@ function unitOf(route: Route, call: AnyCall, ctx: Context, repeatable: Repeatabl
       if (claims) await claimKey(repeatable as Repeatable, id as number, t);
       const entry = operationEntry(ctx);
       await storeWithWrite(entry, t);
-      return wasCommitted(entry.log_key);
+      // The first transaction stores the entry, later ones only replace it: then its presence proves nothing.
+      const isNew = isFirst;
+      return async () => isNew && isStored(entry.log_key);
     },
     hasClaimed: () => isClaimed,
     committed() {
