@@ -40,8 +40,8 @@ const sweepMs = config.worker.sweepSeconds * 1000;
 export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promise<void> {
   isStopping = false;
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
-  // Not by node-cron, which goes by the time of day: after a clock is set back it would wait until the old time comes again,
-  // after one is set forward it would work through all runs in between.
+  // Not by node-cron, which follows the time of day: after a clock is set back it would wait for the old time, after one is
+  // set forward it would catch up on all runs in between.
   const sweeps = [every(sweepMs, logged(inTurn('sweep', sweep)))];
   const tasks: ScheduledTask[] = [schedule('17 3 * * *', logged(queueMaintenance), options)];
   // Separate tasks: a storage that does not answer must not delay money.

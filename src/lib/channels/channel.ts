@@ -224,7 +224,7 @@ export interface Channel {
   /**
    * Verifies a callback under the payment's own method; also decides for methods without a secret.
    *
-   * @throws ChannelFailure while the company's key cannot be had
+   * @throws ChannelFailure while the company's key is not available
    */
   isAuthentic?(
     callback: RawCallback,

@@ -65,7 +65,7 @@ export async function askWechat(
  * (pay.weixin.qq.com/docs/merchant/development/interface-rules/signature-verification.html). Only for what was sealed
  * under the method's key: a serial number that nobody knows makes this service ask for the certificates.
  *
- * @throws ChannelFailure while they cannot be had
+ * @throws ChannelFailure while they cannot be downloaded
  */
 export async function isSignedNotice(
   { raw, headers, receivedAt }: RawCallback,

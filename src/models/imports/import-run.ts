@@ -88,7 +88,7 @@ async function writeAll(
       const begun = performance.now();
       before = written;
       written = writeBatch(work, drafts, { from, rows, progress: percent(from + rows, total) }, before);
-      // A failure is met at one of the next turns; it is not unhandled until then.
+      // One of the next turns awaits it and throws its failure, which is not unhandled until then.
       written.then(
         () => (tookMs = performance.now() - begun),
         () => undefined,

@@ -73,7 +73,7 @@ async function pay(
   payment: LockedAttempt,
   t: Transaction,
 ): Promise<Settled> {
-  // A refund that was not made here is still to be looked at.
+  // A person must still look at a refund that was not made here.
   const isRefunded = payment.needs_attention && (await isOpen(payment.payment_no, 'refunded_elsewhere', t));
   await payPayment(attempt, 'paid', isRefunded ? 'refunded_elsewhere' : null, t);
   const { order_no, period } = order;

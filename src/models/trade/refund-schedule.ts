@@ -24,7 +24,7 @@ const leaseMs = 2 * minute;
 /** The clocks of API and worker may differ by so much: what one has made due is due for the other. */
 const skewMs = 2000;
 
-/** One that is held back is looked at again. */
+/** Between two checks of one that is held back. */
 const heldBackMs = 5 * minute;
 
 /** Waits after the first runs. */
