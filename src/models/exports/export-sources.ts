@@ -90,16 +90,15 @@ const orderStates = {
   cancelled: text('已取消', 'Cancelled'),
 };
 
-const positionedColumns = [
-  'order_no',
-  'user_id',
-  'amount',
-  'status',
-  'remark',
-  'payment_no',
-  'paid_at',
-  'created_at',
+const orderFirst = [
+  titled(order.order_no),
+  titled(order.user_id),
+  column(user.username, '用户名', 'Username'),
+  titled(order.amount),
+  titled(order.status, orderStates),
+  titled(order.remark),
 ];
+const orderLast = [titled(order.payment_no), titled(order.paid_at), titled(order.created_at)];
 
 // One row per detail line; the columns of the order are repeated on each of its lines.
 const orders: SheetSource<OrderCriteria> = {
@@ -108,21 +107,14 @@ const orders: SheetSource<OrderCriteria> = {
   key: 'o.id',
   month: 'o.period',
   columns: [
-    titled(order.order_no),
-    titled(order.user_id),
-    column(user.username, '用户名', 'Username'),
-    titled(order.amount),
-    titled(order.status, orderStates),
-    titled(order.remark),
-    ...otherTitled(order, positionedColumns),
+    ...orderFirst,
+    ...otherTitled(order, [...orderFirst, ...orderLast]),
     column(line.product_id, '商品编号', 'Product ID'),
     column(line.product_name, '商品名称', 'Product'),
     column(line.price, '单价', 'Price'),
     column(line.quantity, '数量', 'Quantity'),
     column(line.subtotal, '小计', 'Subtotal'),
-    titled(order.payment_no),
-    titled(order.paid_at),
-    titled(order.created_at),
+    ...orderLast,
   ],
   filters: orderFilters,
   where: ordersWhere,

@@ -27,14 +27,14 @@ export function titled(shown: Expression<unknown>, texts?: SourceColumn['texts']
   };
 }
 
-/** The remaining titled columns. */
+/** The titled columns that are not among these. */
 export const otherTitled = (
   columns: Record<string, Expression<unknown>>,
-  shown: readonly string[],
+  shown: readonly SourceColumn[],
 ): SourceColumn[] =>
-  Object.entries(columns).flatMap(([name, column]) =>
-    column.title && !shown.includes(name) ? [titled(column)] : [],
-  );
+  Object.values(columns)
+    .filter(({ title, sql }) => title && !shown.some((one) => one.sql === sql))
+    .map((one) => titled(one));
 
 const kinds: Record<ValueKind, SourceColumn['kind']> = {
   integer: 'integer',
