@@ -1,6 +1,7 @@
 // A payment from its method to its refund: started, paid, chased, replayed, handled, sent back; and its timeline, which says
 // what happened to it, in every state it can be in, and when.
 import '../support/environment.js';
+import '../support/local-gateways.js';
 import '../support/refund-approvals.js';
 import type { Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
@@ -18,6 +19,7 @@ import {
 import { choose, follow, leaveScreen } from '../support/pages.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
+import { WechatPlatform } from '../support/wechat-platform.js';
 
 const own = consoleTest();
 const { journey } = own;
@@ -76,6 +78,27 @@ journey('the page of an order shows its payment by itself', async (t, page) => {
   t.like(order, { status: 'paid', user_id: user.id });
   await page.locator('.plain-list a').first().click();
   await page.getByText('Settled: the order is paid').waitFor();
+});
+
+journey('a payment by WeChat is started by keyboard, and what to scan can be copied', async (t, page) => {
+  const wechat = await WechatPlatform.start();
+  t.teardown(() => wechat.stop());
+  const config = { ...wechat.config, notify_url: 'https://pay.example.com/api/payment/notify/wechat' };
+  await own.service.admin.post('/payment-methods', { type: 'wechat', name: 'Scanned', config });
+  const { order_no } = await makeOrder(own.service.admin, '3.00');
+  await follow(page, `/console/trade/orders/${order_no}`);
+  const start = page.locator('.screen-head').getByRole('button', { name: 'Start payment' });
+  await start.press('Enter');
+  await page.getByLabel('Payment method').fill('Scanned');
+  await page.locator('.ant-select-item-option-active', { hasText: 'Scanned' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+Enter');
+  const drawer = page.getByRole('dialog').filter({ hasText: 'weixin://' });
+  const copy = await drawer.getByRole('button', { name: 'Copy' }).boundingBox();
+  t.true(copy !== null && copy.x + copy.width <= 1280, 'the button is beside what it copies');
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'detached' });
+  await start.and(page.locator(':focus')).waitFor();
 });
 
 journey('an open page follows changes after the clock of the browser was set back', async (t, page) => {

@@ -11,6 +11,7 @@ import { FormDrawer } from '../parts/form/form-drawer.tsx';
 import { showAmount } from '../parts/show/money.ts';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
+import { useReturnFocus } from '../parts/show/use-return-focus.ts';
 
 const t = texts({
   'zh-CN': {
@@ -60,6 +61,7 @@ export function PayDrawer({
   const [placed, setPlaced] = useState<{ payment_no: string; gateway?: Gateway }>();
   const client = useQueryClient();
   const may = useMay();
+  useReturnFocus(false);
   if (!placed) {
     return (
       <FormDrawer
