@@ -175,6 +175,14 @@ journey('every screen is legible, dark, in English, and fits a phone', async (t,
   await page.emulateMedia({ colorScheme: null });
 });
 
+journey('why payments need attention has the room of a wide page', async (t, page) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open(page, '/console/trade/payments?needs_attention=true');
+  const head = await page.getByRole('columnheader', { name: 'Reason' }).boundingBox();
+  t.true(head !== null && head.width > 240, `it has ${head?.width} px`);
+  await page.setViewportSize(desk);
+});
+
 journey('a payment, an order and a user fit a phone', async (t, page) => {
   await page.setViewportSize(telephone);
   const { list } = (await own.service.admin.get('/payments?needs_attention=true')).data;

@@ -1,10 +1,12 @@
 // Why a payment or refund needs a person, and the action that says somebody has seen to it.
 import type { Both } from '../contract/texts.ts';
-import { custom } from '../parts/show/cells.tsx';
+import { custom, type Cell } from '../parts/show/cells.tsx';
 import { meaningOf } from './verdicts.ts';
 
-export const explained = (width: number) =>
-  custom<string | null>((reason) => (reason ? meaningOf(reason) : '–'), width);
+export const explained = (width: number): Cell<string | null> => ({
+  ...custom((reason) => (reason ? meaningOf(reason) : '–'), width),
+  grows: true,
+});
 
 interface Reported {
   needs_attention: boolean;

@@ -35,7 +35,10 @@ export function Rows(props: RowsProps) {
   const { resource, rows, isLoading, isPale, onSort, ticked, onTick, empty } = props;
   const columns = useColumns(props, useHiddenColumns(resource));
   const { isCompact } = useSettings();
-  const width = columns.reduce((sum, column) => sum + Number(column.width ?? 120), onTick ? 48 : 0);
+  const width = columns.reduce(
+    (sum, column) => sum + Number(column.width ?? column.minWidth ?? 120),
+    onTick ? 48 : 0,
+  );
   const sort: TableProps<AnyRow>['onChange'] = (_, __, sorter) => {
     const { columnKey, order } = Array.isArray(sorter) ? (sorter[0] ?? {}) : sorter;
     onSort(order ? `${String(columnKey)}:${order === 'ascend' ? 'asc' : 'desc'}` : '');
@@ -93,7 +96,7 @@ function useColumns({ resource, rows, state, onAct }: RowsProps, off: readonly s
     key: column,
     dataIndex: column,
     title: <Label text={read(labelOf(resource, column))} cell={cell} />,
-    ...(isFilled && cell.width ? { width: cell.width } : {}),
+    ...(isFilled && cell.width ? { [cell.grows ? 'minWidth' : 'width']: cell.width } : {}),
     align: cell.align,
     ...((spec.sortable as readonly string[] | undefined)?.includes(column)
       ? { sorter: true, sortOrder: field === column ? (direction === 'asc' ? 'ascend' : 'descend') : null }

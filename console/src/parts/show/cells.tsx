@@ -11,6 +11,8 @@ export interface Cell<V = unknown> {
   // A method, so that a cell of texts fits into a list of cells of anything.
   render(value: V, row: Record<string, unknown>): ReactNode;
   width?: number;
+  /** Takes the room that the other columns leave. */
+  grows?: boolean;
   align?: 'right';
   /** Shown in muted style beside the label. */
   unit?: () => string;
