@@ -394,6 +394,13 @@ journey('money for an order that another payment has paid', async (t, page) => {
     'gold: The money arrived; another payment had paid the order',
   ]);
   t.deepEqual(await story(page, payment), [created, `green: ${callback} Settled`, settled]);
+  await follow(page, `/console/trade/payments/${other.payment_no}`);
+  const why = page.getByRole('region', { name: 'Needs attention' });
+  await why.getByText('Give it back with “Refund”').waitFor();
+  const refund = { payment_no: other.payment_no, destination: 'balance', reason: 'Paid before' };
+  await own.service.admin.post('/refunds', refund);
+  await why.getByText('All of it is refunded or about to be').waitFor();
+  t.is(await page.getByRole('button', { name: 'Refund', exact: true }).count(), 0);
 });
 
 journey('a payment that was paid twice', async (t, page) => {

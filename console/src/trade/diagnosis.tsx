@@ -13,6 +13,7 @@ const t = texts({
   'zh-CN': {
     title: '为什么还没有支付成功？',
     attention: '需要人工处理',
+    givenBack: '款项已全部发起退款；退款完成后标记为已处理。',
     ended: '这笔支付不会再到账',
     otherPaid: '订单已由另一笔支付付清',
     orderCancelled: '订单已取消',
@@ -32,6 +33,7 @@ const t = texts({
   'en-US': {
     title: 'Why is it not paid?',
     attention: 'Needs attention',
+    givenBack: 'All of it is refunded or about to be; once it is, mark the payment as handled.',
     ended: 'This payment can no longer be paid',
     otherPaid: 'Another payment has paid the order',
     orderCancelled: 'The order was cancelled',
@@ -67,12 +69,16 @@ function reasonsOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] 
   const { status, fail_reason, needs_attention } = payment;
   const attention: Reason[] =
     needs_attention && fail_reason
-      ? [{ type: 'warning', text: withAmounts(payment, fail_reason), advice: adviceFor(fail_reason) }]
+      ? [{ type: 'warning', text: withAmounts(payment, fail_reason), advice: adviceOn(payment, fail_reason) }]
       : [];
   if (status === 'paid') return attention;
   if (status !== 'pending') return [...attention, endOf(payment)];
   return [...attention, ...waitOf(payment, isMethodOn)];
 }
+
+// "Refund" is offered while something is left.
+const adviceOn = ({ refundable }: Payment, reason: string): string | undefined =>
+  reason === 'order_not_payable' && Number(refundable) === 0 ? t.givenBack : adviceFor(reason);
 
 // The latest callback of that verdict knows the amounts.
 function withAmounts(payment: Payment, verdict: string): string {
