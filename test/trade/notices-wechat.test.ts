@@ -83,6 +83,7 @@ test.serial('a stored notice shows what was sealed and no signature', async (t) 
 const mutations: [string, (notice: Notice) => Notice, slug?: string][] = [
   ['another body', ({ headers, body }) => ({ headers, body: body.replace('支付成功', '支付失败') })],
   ['a blank behind its body', ({ headers, body }) => ({ headers, body: `${body} ` })],
+  ['a byte order mark before its body', ({ headers, body }) => ({ headers, body: `\uFEFF${body}` })],
   ['another event', ({ headers, body }) => ({ headers, body: body.replace('TRANSACTION', 'REFUND') })],
   [
     'another sealed text',

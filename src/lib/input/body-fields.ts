@@ -26,7 +26,7 @@ function jsonFields(text: string): unknown {
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(quoteLongNumbers(json));
+    return JSON.parse(quoteLongNumbers(json.replace(/^\uFEFF/, '')));
   } catch (error) {
     return fail('body_not_json', { cause: error });
   }

@@ -94,9 +94,12 @@ function assertJson(ctx: Context): void {
   if (ctx.is(jsonType) === false && ctx.get('Content-Length') !== '0') fail('content_type_unsupported');
 }
 
+// A signature covers a byte order mark, too.
 function decoded(binary: string, isStrict: boolean): string {
   try {
-    return new TextDecoder('utf-8', { fatal: isStrict }).decode(Buffer.from(binary, 'binary'));
+    return new TextDecoder('utf-8', { fatal: isStrict, ignoreBOM: !isStrict }).decode(
+      Buffer.from(binary, 'binary'),
+    );
   } catch (error) {
     return fail('body_encoding_invalid', { cause: error });
   }
