@@ -187,9 +187,12 @@ journey('a payment, an order and a user fit a phone', async (t, page) => {
   await page.setViewportSize(telephone);
   const { list } = (await own.service.admin.get('/payments?needs_attention=true')).data;
   const [{ payment_no, order_no, user_id }] = list;
+  const method = await makeMethod(own.service.admin, 'a shared secret', { name: 'M'.repeat(50) });
+  const long = await makePayment(own.service.admin, method.id);
   for (const address of [
     `trade/payments/${payment_no}`,
     `trade/orders/${order_no}`,
+    `trade/orders/${long.order_no}`,
     `trade/users/${user_id}`,
   ]) {
     await follow(page, `/console/${address}`);
@@ -197,6 +200,12 @@ journey('a payment, an order and a user fit a phone', async (t, page) => {
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     t.true(width <= telephone.width, `${address} is ${width} px wide`);
   }
+  const title = 'T'.repeat(100);
+  await own.service.admin.post('/notifications', { title, content: 'Long' });
+  await page.getByRole('button', { name: /^Notifications/ }).click();
+  const notice = await page.getByRole('dialog').getByText(title).boundingBox();
+  t.true(notice !== null && notice.x + notice.width <= telephone.width, 'the title of a notification');
+  await page.keyboard.press('Escape');
   await page.setViewportSize(desk);
 });
 
