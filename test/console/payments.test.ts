@@ -16,6 +16,7 @@ import {
   signedInWith,
   type MadePayment,
 } from '../support/factories.js';
+import { alipayConfig } from '../support/merchant.js';
 import { choose, follow, leaveScreen } from '../support/pages.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
@@ -49,6 +50,11 @@ journey('a payment method form has the fields its channel declares', async (t, p
   const { order_no } = await makeOrder(admin, '5.00');
   const placed = await admin.post('/payments', { order_no, payment_method_id: id, initiate: true });
   t.is(placed.data.gateway.sign, mockSign(placed.data.payment_no, '5.00', 'a shared secret'));
+  const alipay = await admin.post('/payment-methods', { type: 'alipay', config: alipayConfig });
+  await leaveScreen(page);
+  await follow(page, `/console/trade/payment-methods/${alipay.data.id}`);
+  await form.getByRole('button', { name: 'Test the callback' }).click();
+  await form.getByRole('status').locator('dt', { hasText: 'Merchant private key (PEM)' }).waitFor();
 });
 
 journey('the page of an order shows its payment by itself', async (t, page) => {

@@ -73,9 +73,12 @@ function Keys({ name, row }: { name: string; row: AnyRow | undefined }) {
   ));
 }
 
-const labelOf = ({ name, description }: ChannelKey): string => {
+const labelOf = ({ name, description }: ChannelKey): string => keyName(name) ?? description;
+
+/** Undefined when it is not known here. */
+export const keyName = (name: string): string | undefined => {
   const known = Object.hasOwn(labels, name) ? labels[name] : undefined;
-  return known ? read(known) : description;
+  return known && read(known);
 };
 
 // Form.Item passes id, value and onChange to its child.

@@ -7,6 +7,7 @@ import { read, texts, type Both } from '../contract/texts.ts';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import { Badge, states } from '../parts/show/states.tsx';
+import { keyName } from './channel-config.tsx';
 
 const t = texts({
   'zh-CN': { test: '测试回调', testing: '测试结果' },
@@ -40,6 +41,9 @@ export function MethodTest({ row: { id } }: { row: { id: number } }) {
   );
 }
 
+const nameOf = (field: string): string =>
+  field === 'notify_url' ? read(notifyUrl) : (keyName(field) ?? field);
+
 function Outcome({ accepted, message, notify_url, checks }: Test) {
   return (
     <section aria-label={t.testing} role="status" className="stack">
@@ -47,7 +51,7 @@ function Outcome({ accepted, message, notify_url, checks }: Test) {
       <dl className="facts">
         {checks.map(({ field, state, message: reason }) => (
           <div key={field}>
-            <dt>{field === 'notify_url' ? read(notifyUrl) : field.replace('config.', '')}</dt>
+            <dt>{nameOf(field.replace('config.', ''))}</dt>
             <dd>
               <Badge states={outcomes} value={state} /> {reason}
             </dd>

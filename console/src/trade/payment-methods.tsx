@@ -17,7 +17,7 @@ export default resource('GET /api/admin/payment-methods', {
   label: 'name',
   labels: {
     is_active: ['启用', 'Enabled'],
-    has_shared_secret: ['有密钥', 'Has a secret'],
+    has_shared_secret: ['签名密钥', 'Signing secret'],
     config: ['渠道配置', 'Configuration'],
   },
   filters: { name: words(), code: words(), type: choice(channels), is_active: yesOrNo() },
@@ -26,7 +26,7 @@ export default resource('GET /api/admin/payment-methods', {
     code: code(),
     type: badge(channels as never),
     is_active: flag(),
-    has_shared_secret: flag(110),
+    has_shared_secret: flag(136),
     sort: count(110),
     created_at: time(),
   },
