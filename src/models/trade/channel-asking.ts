@@ -36,7 +36,7 @@ export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
   try {
     // What nobody has paid by its expiry is closed, so that the company gives a final answer.
     const isClosing = followUp.closing_at !== null || followUp.expire_at <= now();
-    const { state, code, isOver } = await ask(paymentNo, followUp, isClosing);
+    const { state, code, isOver } = await askAndApply(paymentNo, followUp, isClosing);
     if (!isOver) await askLater(paymentNo, followUp, code);
     return state;
   } catch (error) {
@@ -51,13 +51,13 @@ export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
 /**
  * Asks about any payment, due or not, without closing it or changing when it is asked about next.
  *
- * @throws ChannelFailure when nothing was learned
+ * @throws ChannelFailure when it did not say
  */
 export async function askNow(paymentNo: string): Promise<TradeAnswer['state']> {
   const followUp = await followUpOf(paymentNo);
   let answer: string | null = null;
   try {
-    const { state, code } = await ask(paymentNo, followUp, false);
+    const { state, code } = await askAndApply(paymentNo, followUp, false);
     answer = code;
     return state;
   } catch (error) {
@@ -74,7 +74,7 @@ async function flagUnverified(paymentNo: string, followUp: FollowUp): Promise<vo
     await flagForAttention(paymentNo, 'notice_unverified');
 }
 
-interface Learned {
+interface Asked {
   state: TradeAnswer['state'];
   /** The state in the company's terms; null if it was not asked. */
   code: string | null;
@@ -82,13 +82,17 @@ interface Learned {
   isOver: boolean;
 }
 
-async function ask(paymentNo: string, followUp: FollowUp | undefined, isClosing: boolean): Promise<Learned> {
+async function askAndApply(
+  paymentNo: string,
+  followUp: FollowUp | undefined,
+  isClosing: boolean,
+): Promise<Asked> {
   const payment = (await findCalledPayment(paymentNo)) ?? fail('payment_record_not_found');
   if (payment.status === 'paid') {
     await endFollowUp(paymentNo);
     return { state: 'paid', code: null, isOver: true };
   }
-  const answer = await learn(paymentNo, payment, isClosing);
+  const answer = await queryOrClose(paymentNo, payment, isClosing);
   const { state, code } = answer;
   // Nothing of an unpaid payment is refunded here. Flagged first: once it is booked, it could be refunded once more.
   if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
@@ -111,7 +115,7 @@ const closedResults = {
 };
 
 /** @throws ChannelFailure */
-async function learn(
+async function queryOrClose(
   paymentNo: string,
   { methodType, amount, config: keys }: CalledPayment,
   isClosing: boolean,
