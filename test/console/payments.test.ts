@@ -504,7 +504,7 @@ for (const reducedMotion of ['reduce', 'no-preference'] as const)
       // What moves is decided when the page is loaded.
       await page.goto(`/console/trade/orders/${order.order_no}`);
       await page.getByRole('button', { name: 'Start payment' }).click();
-      await page.getByLabel('Payment method').click();
+      await page.getByLabel('Payment method').fill(`Stays ${reducedMotion}`);
       await page.locator('.ant-select-item-option', { hasText: `Stays ${reducedMotion}` }).waitFor();
       const [before, after] = await page.evaluate<[number, number]>(`(() => {
     const top = () => document.querySelector('.ant-select-item-option').getBoundingClientRect().top;
