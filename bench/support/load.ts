@@ -28,7 +28,8 @@ export async function load(options: Options, accept = isSuccess): Promise<Measur
   };
   const result = await new Promise<Result>((resolve, reject) => {
     const instance = autocannon(
-      { connections: 32, sampleInt: 100, ...options, verifyBody },
+      // autocannon ignores `Connection: close`, which the service sends after 1,000 requests.
+      { connections: 32, reconnectRate: 1000, sampleInt: 100, ...options, verifyBody },
       (error: unknown, done) => (error ? reject(error) : resolve(done)),
     );
     // Counted here, to the last answer: autocannon's own figures are rounded to its sampling interval.
