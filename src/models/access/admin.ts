@@ -78,7 +78,9 @@ export async function listAdmins(query: AdminFilter): Promise<Page<AdminRecord>>
 
 /** An administrator; in a transaction nobody else changes one until its end. @throws admin_not_found */
 export async function getAdmin(id: number, transaction?: Transaction): Promise<AdminRecord> {
-  if (transaction) await lockSuperAdmins(transaction);
+  // One that does not exist waits for nobody.
+  const exists = transaction && (await Admin.findByPk(id, { attributes: ['id'], transaction }));
+  if (exists) await lockSuperAdmins(transaction);
   return toRecord((await Admin.findByPk(id, { include: shown, transaction })) ?? fail('admin_not_found'));
 }
 
