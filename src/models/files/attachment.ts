@@ -13,7 +13,7 @@ import { containing, during, equalAscii, findPage, lockRow, matching } from '../
 import { listed, type Listed } from '../tables/table.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { Attachment, ChunkUpload } from './tables.js';
-import { assertFitsQuota } from './upload-quota.js';
+import { assertFitsQuota, lockQuota } from './upload-quota.js';
 
 /** An attachment in answers. */
 export interface AttachmentRecord extends Listed<Attachment> {
@@ -96,6 +96,7 @@ export async function addAttachment(
   const key = await storeFile('attachments', file.path);
   return keepOrRemove(key, () =>
     transact(async (t) => {
+      await lockQuota(adminId, t);
       await assertFitsQuota(adminId, file.size, t);
       return insertAttachment({ adminId, name, charset, key, ...file }, t);
     }),

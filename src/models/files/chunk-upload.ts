@@ -7,7 +7,7 @@ import type { SessionKey } from './chunk.js';
 import { expiry, lockSession } from './chunk-session.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { Chunk, type ChunkUpload } from './tables.js';
-import { assertFitsQuota } from './upload-quota.js';
+import { assertFitsQuota, lockQuota } from './upload-quota.js';
 
 export interface ReceivedChunk {
   index: number;
@@ -51,13 +51,14 @@ async function insertChunk(
   t: Transaction,
 ): Promise<{ count: number; replaced: string[] }> {
   const { admin_id, chunk_id } = key;
-  const there = () => Chunk.findOne({ where: { admin_id, chunk_id, chunk_index: index }, transaction: t });
   // The administrator's row before the session's, as everywhere.
-  await assertFitsQuota(admin_id, size, t, async () => (await there())?.size ?? 0);
+  await lockQuota(admin_id, t);
   const session = await lockSession(key, t);
   if (session.status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
-  const old = await there();
-  const bytes = session.received_bytes + size - (old?.size ?? 0);
+  const old = await Chunk.findOne({ where: { admin_id, chunk_id, chunk_index: index }, transaction: t });
+  const added = size - (old?.size ?? 0);
+  await assertFitsQuota(admin_id, added, t);
+  const bytes = session.received_bytes + added;
   if (bytes > (session.total_size ?? config.storage.chunkedMaxBytes)) fail('payload_too_large');
   const count = session.received_chunks + (old ? 0 : 1);
   await Chunk.upsert(

@@ -6,26 +6,22 @@ import { Admin } from '../access/tables.js';
 import { Attachment, ChunkUpload } from './tables.js';
 
 /**
- * Checks, in the transaction that adds the bytes and before it does, that they still fit. The administrator's row stays
- * locked until its end, so that uploads at the same time cannot pass together what only one of them may.
- *
- * @param freed bytes of what they replace, asked for behind the lock
- * @throws upload_quota_exceeded
+ * Locks the quota of an administrator until the end of the transaction: uploads at the same time cannot pass together what
+ * only one of them may.
  */
-export async function assertFitsQuota(
-  adminId: number,
-  bytes: number,
-  t: Transaction,
-  freed?: () => Promise<number>,
-): Promise<void> {
+export async function lockQuota(adminId: number, t: Transaction): Promise<void> {
+  if (config.storage.quotaBytes === 0) return;
+  await Admin.findByPk(adminId, { attributes: ['id'], transaction: t, lock: true });
+}
+
+/** Checks, behind `lockQuota`, that bytes still fit that the transaction is about to add. @throws upload_quota_exceeded */
+export async function assertFitsQuota(adminId: number, bytes: number, t: Transaction): Promise<void> {
   const { quotaBytes } = config.storage;
   if (quotaBytes === 0) return;
-  await Admin.findByPk(adminId, { attributes: ['id'], transaction: t, lock: true });
   const own = { where: { admin_id: adminId }, transaction: t };
   const kept = await Attachment.sum('size', own);
   const received = await ChunkUpload.sum('received_bytes', own);
-  const added = bytes - ((await freed?.()) ?? 0);
   // SUM() is a text, or null over no rows.
-  if (Number(kept ?? 0) + Number(received ?? 0) + added > quotaBytes)
+  if (Number(kept ?? 0) + Number(received ?? 0) + bytes > quotaBytes)
     fail('upload_quota_exceeded', { field: 'file' });
 }
