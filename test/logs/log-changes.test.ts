@@ -111,7 +111,7 @@ test('a new name of a role or administrator is not logged as that of who changes
   t.deepEqual(called.changes, [{ field: 'phone', old: null, new: '13800000001' }]);
 });
 
-const others = [
+const simpleRecords = [
   { path: 'departments', body: { name: 'Sales' }, theirs: 'sort = 7', edit: { leader: 'Ann' } },
   {
     path: 'permissions',
@@ -134,7 +134,7 @@ const others = [
   { path: 'blacklists', body: { ip: '198.51.100.7' }, theirs: 'status = 0', edit: { remark: 'bots' } },
 ];
 
-for (const { path, body, theirs, edit } of others) {
+for (const { path, body, theirs, edit } of simpleRecords) {
   test(`an edit under /${path} is not logged as what others changed`, async (t) => {
     const { data } = await service.admin.post(`/${path}`, body);
     const { answer, changes } = await overtaken(path, { sql: theirs, id: data.id }, (headers) =>
