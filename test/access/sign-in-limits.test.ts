@@ -33,7 +33,7 @@ test.before(async () => {
   const settings: Record<string, string>[] = [
     trusting,
     trusting,
-    { HASH_QUEUE_PER_ADDRESS: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '12' },
+    { HASH_QUEUE_PER_ADDRESS: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '13' },
     withoutRedis,
     { ...trusting, BCRYPT_COST: '8', HASH_QUEUE: '32', HASH_QUEUE_PER_ADDRESS: '4' },
     { HASH_CONCURRENCY: '1', HASH_WAIT_MS: '100', BCRYPT_COST: '12' },
