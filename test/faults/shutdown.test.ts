@@ -128,7 +128,9 @@ test.serial('a stopping API leaves nothing of an upload that it cuts off', async
 });
 
 test.serial('a stopping worker finishes its jobs', async (t) => {
-  const [first, api] = await Promise.all([startWorkerProcess(), startApi()]);
+  // Eighty at once take a slow machine a while.
+  const patient = { CALLBACK_DEADLINE_MS: '30000', DB_ACQUIRE_TIMEOUT_MS: '30000' };
+  const [first, api] = await Promise.all([startWorkerProcess(), startApi(patient)]);
   const batch = payments.slice(40);
   const answers = batch.map((payment) => notify(service.anonymous.at(api.url), payment));
   const numbers = new Set(batch.map(({ payment_no }) => payment_no));
