@@ -122,7 +122,8 @@ test('one request_id takes effect once', async (t) => {
   t.is(await mustAddUp(id), 2);
 });
 
-test('concurrent requests with one request_id reach one user only', async (t) => {
+// Serial, as two more: they keep the connections of the service busy.
+test.serial('concurrent requests with one request_id reach one user only', async (t) => {
   const users = await Promise.all(Array.from({ length: 8 }, () => makeUser(admin)));
   const body = { type: 'income', amount: 1, request_id: unique('race') };
   const ids = users.map(({ id }) => id);
@@ -139,7 +140,7 @@ test('concurrent requests with one request_id reach one user only', async (t) =>
   );
 });
 
-test('hundreds of concurrent changes over two processes add up exactly', async (t) => {
+test.serial('hundreds of concurrent changes over two processes add up exactly', async (t) => {
   const callers = [admin, other];
   const userIds = (await Promise.all(Array.from({ length: 5 }, () => makeUser(admin)))).map(({ id }) => id);
   const tally = await changeBalances(callers, userIds, 600);
@@ -202,7 +203,7 @@ test('balance logs are filtered by user, type, source, operator and time', async
   t.is(sorted.amount, 2);
 });
 
-test('concurrent changes are answered with the balance they booked', async (t) => {
+test.serial('concurrent changes are answered with the balance they booked', async (t) => {
   const { id } = await makeUser(admin);
   await update(id, { type: 'income', amount: 20 });
   const crowded = admin.at((await startApi({ DB_POOL_SIZE: '2' })).url);
