@@ -120,7 +120,7 @@ function migrate(env: Record<string, string> = {}): { ended: Promise<number>; ou
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (data: Buffer) => (output += data.toString()));
-  return { ended: once(child, 'exit').then(([code]) => code as number), output: () => output };
+  return { ended: once(child, 'close').then(([code]) => code as number), output: () => output };
 }
 
 test.serial('a migration that meets an open snapshot does not block others', async (t) => {

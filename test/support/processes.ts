@@ -86,9 +86,10 @@ async function startProcess(
     });
   }
   const ready = once(child, 'message').then(() => true);
-  const ended = once(child, 'exit').then(() => false);
+  // Not at its exit: what it wrote last is still on its way.
+  const ended = once(child, 'close').then(() => false);
   if (!(await Promise.race([ready, ended])))
-    throw new Error(`the ${name} process ended at its start: ${output}`);
+    throw new Error(`the ${name} process ended at its start:\n${output}`);
   return {
     child,
     url,
@@ -100,9 +101,9 @@ async function startProcess(
 
 async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   const isOver = child.exitCode !== null || child.signalCode !== null;
-  const exit = isOver ? [child.exitCode] : (once(child, 'exit') as Promise<[number | null]>);
+  const end = isOver ? [child.exitCode] : (once(child, 'close') as Promise<[number | null]>);
   if (!isOver) child.kill(signal);
-  const [code] = await exit;
+  const [code] = await end;
   started.delete(child);
   return code;
 }
