@@ -1,5 +1,6 @@
 // /attachments/chunk: sessions, chunks in any order, merges, and everything a client can get wrong on the way.
 import '../support/environment.js';
+import '../support/long-locks.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
