@@ -1,6 +1,5 @@
 // One's own profile and password.
 import '../support/environment.js';
-import '../support/long-locks.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';

@@ -1,6 +1,5 @@
 // The bounds on guessing passwords, shared by all processes, and on the work that guessing may cause.
 import '../support/environment.js';
-import '../support/long-deadlines.js';
 import '../support/no-captchas.js';
 import test from 'ava';
 import { config } from '../../config/index.js';

@@ -1,6 +1,5 @@
 // /attachments/chunk: sessions, chunks in any order, merges, and everything a client can get wrong on the way.
 import '../support/environment.js';
-import '../support/long-locks.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -31,10 +30,15 @@ const progress = async (chunk_id: string, client = admin): Promise<Answer> =>
 
 /** Merges, and asks again when it took longer than the answer waits. */
 async function merge(chunk_id: string, more: object = {}, client = admin): Promise<Answer> {
-  const answer = await call({ action: 'merge', chunk_id, ...more }, client);
+  const ask = () => call({ action: 'merge', chunk_id, ...more }, client);
+  return afterMerging(ask, chunk_id, client);
+}
+
+async function afterMerging(ask: () => Promise<Answer>, chunk_id: string, client = admin): Promise<Answer> {
+  const answer = await ask();
   if (answer.data?.status !== 'merging') return answer;
   await until(async () => (await progress(chunk_id, client)).data.status !== 'merging', 40_000);
-  return call({ action: 'merge', chunk_id, ...more }, client);
+  return ask();
 }
 
 /** A session with all its chunks. */
@@ -119,7 +123,8 @@ test('the multipart form of the specification works without init', async (t) => 
   const form = new FormData();
   const fields = { action: 'merge', chunk_id, filename: 'pixel.png', total_chunks: String(chunks.length) };
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  const { data, text } = await admin.request('POST', '/attachments/chunk', { body: form });
+  const ask = () => admin.request('POST', '/attachments/chunk', { body: form });
+  const { data, text } = await afterMerging(ask, chunk_id);
   t.deepEqual([data.mime_type, data.sha256], ['image/png', sha256(png)], text);
 });
 
@@ -420,10 +425,9 @@ test('only merges are in the operation log', async (t) => {
       [`%${chunk_id}%`],
     );
   await until(async () => (await logged()).length > 0);
-  t.deepEqual(
-    (await logged()).map(({ request }) => JSON.parse(request).body.action),
-    ['merge'],
-  );
+  // Once more when the answer did not wait for the end.
+  const actions = new Set((await logged()).map(({ request }) => JSON.parse(request).body.action));
+  t.deepEqual([...actions], ['merge']);
 });
 
 test('abandoned sessions are removed with their chunks', async (t) => {

@@ -1,6 +1,5 @@
 // One address or one administrator cannot use up the service: how often each may call, over all processes together.
 import '../support/environment.js';
-import '../support/long-deadlines.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';

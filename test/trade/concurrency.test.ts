@@ -1,6 +1,5 @@
 // Many callbacks at once over two API processes and a worker process: one effect, and nobody ever sees half of it.
 import '../support/environment.js';
-import '../support/long-deadlines.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';

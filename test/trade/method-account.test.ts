@@ -1,6 +1,5 @@
 // The account of a payment method: it stays while its company owes an answer, and can be corrected otherwise.
 import '../support/environment.js';
-import '../support/long-locks.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';

@@ -1,5 +1,6 @@
 // POST /payment-methods/{id}/test: whether a callback signed with what is stored would be accepted, and why not.
 import '../support/environment.js';
+import '../support/short-deadlines.js';
 import { createPublicKey } from 'node:crypto';
 import { createServer } from 'node:http';
 import { once } from 'node:events';

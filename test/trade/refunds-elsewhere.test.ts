@@ -1,6 +1,5 @@
 // Refunds that the company reports and that were not made here: until a person has looked, nothing more is refunded.
 import '../support/environment.js';
-import '../support/long-locks.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
 import '../support/refund-approvals.js';

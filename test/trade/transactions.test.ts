@@ -1,6 +1,6 @@
 // Deadlocks and lock timeouts: the whole transaction is rolled back and run again, for some seconds (docs/promises.md).
 import '../support/environment.js';
-import '../support/long-deadlines.js';
+import '../support/short-deadlines.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, db, select, transact } from '../../src/lib/database/db.js';
