@@ -65,17 +65,21 @@ test('rows become the same pending orders as POST /orders creates', async (t) =>
     ``,
     `${user},,,,,"A ""quoted"",
 name",1,1`,
+    `${user},,"""Fragile""
+with care",,,"""Cup
+of tea""",1,1`,
   ]);
   t.deepEqual([answer.status, answer.data.status, answer.data.error_msg], [200, 1, null]);
-  t.like(answer.data, { total_rows: 4, success_count: 4, failed_count: 0, order_count: 4, errors: [] });
+  t.like(answer.data, { total_rows: 5, success_count: 5, failed_count: 0, order_count: 5, errors: [] });
   t.deepEqual(await ordersOf(user), [
     ['36.90', 'first', '7|Tea|12.30|3|36.90'],
     ['5.00', null, 'Cup|2.50|2|5.00'],
     ['9.99', 'only an amount', 'Imported order|9.99|1|9.99'],
     ['1.00', null, 'A "quoted",\nname|1.00|1|1.00'],
+    ['1.00', '"Fragile"\nwith care', '"Cup\nof tea"|1.00|1|1.00'],
   ]);
   const { data } = await admin.get(`/orders?user_id=${user}`);
-  t.is(data.total, 4);
+  t.is(data.total, 5);
   t.regex(data.list[0].order_no, /^ORD\d{6}[0-9A-HJKMNP-TV-Z]{26}$/);
   t.like(data.list[0], { status: 'pending', expire_at: null, paid_at: null });
 });

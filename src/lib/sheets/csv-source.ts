@@ -90,8 +90,13 @@ export async function* readCsv(
   }
 }
 
-// The parser takes a cell whose quote is not closed cleanly as it stands, up to the next quote: that may be rows away.
-const isUnclosed = (cell: string): boolean => cell.startsWith('"') && /[\r\n]/.test(cell);
+// The parser takes a cell whose quote is not closed cleanly as it stands, up to the next quote: that may be rows away. More
+// of the cell follows that quote in its line; a text that only begins with a quote is sound.
+function isUnclosed(cell: string): boolean {
+  if (!cell.startsWith('"')) return false;
+  const lastLine = Math.max(cell.lastIndexOf('\n'), cell.lastIndexOf('\r'));
+  return lastLine > 0 && /"[^"]/.test(cell.slice(lastLine));
+}
 
 /** Whether a record is a blank line or has only empty cells. */
 export const isBlank = (record: readonly string[]): boolean => record.every((cell) => cell.trim() === '');
