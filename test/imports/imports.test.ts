@@ -226,9 +226,10 @@ test('every invalid value is reported with its row, column, value and reason', a
     `x,y,,,z,,q,0`,
     `${user},,,,,x,1,`,
     `${user},5,,,,x,5,`,
+    `${user},,,,,\u200b,1,1`,
   ];
   const { data } = await send(rows);
-  t.like(data, { status: 1, total_rows: 27, success_count: 1, failed_count: 26, order_count: 1 });
+  t.like(data, { status: 1, total_rows: 28, success_count: 1, failed_count: 27, order_count: 1 });
   const reasons = data.errors.map(
     ({
       row,
@@ -280,6 +281,7 @@ test('every invalid value is reported with its row, column, value and reason', a
     [26, 'product_name', '', 'is required'],
     [27, 'quantity', '', 'is required'],
     [28, 'quantity', '', 'is required'],
+    [29, 'product_name', '', 'is required'],
   ]);
   t.is((await ordersOf(user)).length, 1);
   const chinese = await send([rows[1] as string, rows[7] as string], {}, admin);

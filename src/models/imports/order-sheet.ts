@@ -1,7 +1,7 @@
 // The sheet that orders are imported from: its columns under their names in both languages, and what a row says.
 import { currentLanguage } from '../../lib/process/context.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { arePrintableLines, isPrintable } from '../../lib/input/printable.js';
+import { arePrintableLines, isBlank, isPrintable } from '../../lib/input/printable.js';
 import { say, type Language, type Text } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
 import { isId } from '../../lib/values/numbers.js';
@@ -143,7 +143,9 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
     if (value.length > longest[column]) return refuse(column, value, 'too_long', longest[column]);
     const isFit = column === 'order_ref' || column === 'username' ? isPrintable : arePrintableLines;
     if (!isFit(value)) return refuse(column, value, 'control');
-    return value === '' ? undefined : value;
+    // Characters that show nothing are no name.
+    const isEmpty = column === 'product_name' ? isBlank(value) : value === '';
+    return isEmpty ? undefined : value;
   };
   const key = (column: SheetColumn): number | undefined => {
     const value = cellText(cells, layout[column]);
