@@ -64,7 +64,7 @@ test('failed rows come back as sent and can be imported when corrected', async (
   const first = await imported([head, ...rows].join('\r\n'));
   t.like(first, { status: 1, success_count: 3, failed_count: 7, order_count: 2 });
   const { bytes, rows: failed } = await errorFileOf(english, first.id);
-  const money = 'price: must be an amount of at least 0 with at most two decimals';
+  const money = 'price: must be an amount from 0 to 10000000000000 with at most two decimals';
   const innocent = 'order_ref: Row 5 of the same order is not acceptable, so the order was not imported';
   t.deepEqual(failed, [
     [...head.split(','), 'reason'],
@@ -107,7 +107,7 @@ test('the columns keep their order with the reasons last', async (t) => {
   for (const sheet of sheets) {
     const { id } = await imported(sheet);
     const { bytes, rows } = await errorFileOf(service.admin, id);
-    const reason = '第 2 行。单价：必须是不小于 0、最多两位小数的金额';
+    const reason = '第 2 行。单价：必须是 0 到 10000000000000、最多两位小数的金额';
     t.deepEqual(rows, [
       ['单价', '商品名称', ' 用户ID ', '数量', 'reason'],
       ['bad', '茶', String(user), '1', reason],

@@ -243,7 +243,7 @@ test('every invalid value is reported with its row, column, value and reason', a
       reason: string;
     }) => [row, column, value, reason],
   );
-  const money = 'must be an amount of at least 0 with at most two decimals';
+  const money = 'must be an amount from 0 to 10000000000000 with at most two decimals';
   const quantity = 'must be an integer from 1 to 1000000';
   const key = 'must be a positive integer';
   t.deepEqual(reasons, [
@@ -287,7 +287,7 @@ test('every invalid value is reported with its row, column, value and reason', a
   const chinese = await send([rows[1] as string, rows[7] as string], {}, admin);
   t.deepEqual(
     chinese.data.errors.map((error: { reason: string }) => error.reason),
-    ['必填', '必须是不小于 0、最多两位小数的金额'],
+    ['必填', '必须是 0 到 10000000000000、最多两位小数的金额'],
   );
 });
 
@@ -310,7 +310,7 @@ test('an order with an invalid or contradicting row is not imported', async (t) 
     ]),
     [
       [2, 'order_ref', 'Row 3 of the same order is not acceptable, so the order was not imported'],
-      [3, 'price', 'must be an amount of at least 0 with at most two decimals'],
+      [3, 'price', 'must be an amount from 0 to 10000000000000 with at most two decimals'],
       [3, 'user_id', 'differs from row 2 of the same order'],
       [3, 'remark', 'differs from row 2 of the same order'],
       [4, 'order_ref', 'Row 3 of the same order is not acceptable, so the order was not imported'],

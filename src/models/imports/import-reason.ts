@@ -1,12 +1,13 @@
 // Why a row was not imported, in both languages; `{detail}` is a row number, a limit or an amount.
 import { fill, say, type Language, type Text } from '../../lib/values/language.js';
+import { maxAmount } from '../../lib/values/money.js';
 
 const texts = {
   required: { zh: '必填', en: 'is required' },
   key: { zh: '必须是正整数', en: 'must be a positive integer' },
   money: {
-    zh: '必须是不小于 0、最多两位小数的金额',
-    en: 'must be an amount of at least 0 with at most two decimals',
+    zh: `必须是 0 到 ${maxAmount}、最多两位小数的金额`,
+    en: `must be an amount from 0 to ${maxAmount} with at most two decimals`,
   },
   quantity: { zh: '必须是 1 到 {detail} 的整数', en: 'must be an integer from 1 to {detail}' },
   too_long: { zh: '长度不能超过 {detail} 个字符', en: 'must be at most {detail} characters long' },
