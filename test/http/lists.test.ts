@@ -173,12 +173,19 @@ test('start and end are inclusive in the request zone', async (t) => {
   for (const start of ['2024-03-10T15:59:59.9Z', '2024-03-10T15:59:59.999000001Z'])
     t.deepEqual(await found(`start_time=${start}&end_time=2024-03-10T16:00:00Z`), [2], start);
   t.deepEqual(await found('start_time=2024-03-11&end_time=2024-03-09'), []);
+  for (const zone of ['America/New_York', 'UTC', 'Asia/Shanghai'])
+    t.deepEqual(
+      await found(`start_time=1000-01-01&end_time=9999-12-31&timezone=${zone}`),
+      [0, 1, 2, 3],
+      zone,
+    );
   const refused = [
     'yesterday',
     '2024-13-01',
     '2024-02-30',
     '2024-03-10T25:00:00',
     '0000-01-01',
+    '0999-12-31',
     '99999-01-01',
     '1710028800',
     '2024-03-10 08:00',

@@ -28,13 +28,17 @@ export const isZone = (name: string): boolean => moment.tz.zone(name) !== null;
  * Parses a time filter (docs/api.md, 2): a date, a date and time, or ISO 8601 with offset.
  *
  * @param edge what has no milliseconds means the first or the last one of that day, minute or second
- * @returns undefined when malformed, or outside the years 1000 to 9999 of DATETIME
+ * @returns undefined when malformed, or before the year 1000, where DATETIME begins
  */
 export function readTime(text: string, zone = 'UTC', edge: 'start' | 'end' = 'start'): Date | undefined {
   const at = parse(text, zone, edge);
-  const year = at?.getUTCFullYear() ?? 0;
-  return year >= 1000 && year <= 9999 ? at : undefined;
+  // The last day of 9999, which often stands for no end, ends in UTC a year later where it is west of there.
+  return at && text >= '1000' ? new Date(Math.min(Math.max(at.getTime(), earliest), latest)) : undefined;
 }
+
+/** What a DATETIME can be. */
+const earliest = Date.parse('1000-01-01T00:00:00.000Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 function parse(written: string, zone: string, edge: 'start' | 'end'): Date | undefined {
   // ISO 8601 has no limit of digits, a Date has milliseconds.
