@@ -6,7 +6,8 @@ const paymentNumber = /^PAY(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJ
 const refundNumber = /^REF(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Whether a text is the id of a row. */
-export const isId = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text);
+export const isId = (text: string): boolean =>
+  /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
 
 /** A new order number of that instant in UTC: ORD + YYYYMM + ULID (spec.md, Order). */
 export const newOrderNumber = (at: Date): string => `ORD${digits(at, 7)}${newUlid(at.getTime())}`;

@@ -150,8 +150,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
   const key = (column: SheetColumn): number | undefined => {
     const value = cellText(cells, layout[column]);
     if (value === '') return undefined;
-    const number = isId(value) ? Number(value) : NaN;
-    return Number.isSafeInteger(number) ? number : refuse(column, value, 'key');
+    return isId(value) ? Number(value) : refuse(column, value, 'key');
   };
   const money = (column: SheetColumn): Money | undefined => {
     const value = cellText(cells, layout[column]);
