@@ -173,6 +173,13 @@ test('one command unblocks an address', async (t) => {
   const listed = await service.admin.post('/blacklists', { ip: '198.51.100.7' });
   t.is((await runCli(['blacklist', 'remove', '198.51.100.7', '--yes'])).code, 0);
   t.is((await service.admin.get(`/blacklists/${listed.data.id}`)).errorCode, 'blacklist_not_found');
+  await service.admin.post('/blacklists', { ip: '2001:db8:7::/48' });
+  const written = await runCli(['blacklist', 'remove', '2001:0DB8:0007::1/48', '--yes']);
+  t.is(written.code, 0, written.errors);
+  for (const unknown of ['2001:db8:7::/48', '茶']) {
+    const { errors } = await runCli(['blacklist', 'remove', unknown, '--yes']);
+    t.is(errors, 'The blacklist entry does not exist\n', unknown);
+  }
   const [before] = await select<{ version: number }>(
     "SELECT version FROM versions WHERE scope = 'blacklist'",
   );

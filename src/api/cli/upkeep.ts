@@ -4,6 +4,8 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
+import { parseRange } from '../../lib/values/ip-range.js';
+import { isId } from '../../lib/values/numbers.js';
 import { maintainTables } from '../../jobs/maintain-tables.js';
 import { acceptAppKey, keyState } from '../../models/access/key-check.js';
 import { removeExpiredExports } from '../../models/exports/export.js';
@@ -82,8 +84,8 @@ async function listBlacklist(): Promise<Outcome> {
 
 async function removeEntry(entry: string): Promise<Outcome> {
   const rows = await select<{ id: number }>('SELECT id FROM blacklists WHERE ip = ? OR id = ?', [
-    entry,
-    /^\d{1,15}$/.test(entry) ? Number(entry) : 0,
+    parseRange(entry)?.text ?? '',
+    isId(entry) ? Number(entry) : 0,
   ]);
   if (rows.length === 0) fail('blacklist_not_found');
   const removed = await deleteBlacklists(rows.map(({ id }) => id));
