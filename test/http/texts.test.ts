@@ -6,6 +6,7 @@ import { routes } from '../../src/api/routes.js';
 import { makeMethod, makePayment, makeUser, signedInWith, unique } from '../support/factories.js';
 import { concluded, startImport } from '../support/imports.js';
 import { service } from '../support/shared-service.js';
+import { until } from '../support/until.js';
 
 const { admin } = service;
 
@@ -208,6 +209,35 @@ test('the lines of an order and of an imported file contain no unseen characters
   const id = await startImport(admin, `user_id,product_name,price,quantity\n${rows.join('\n')}\n`);
   await concluded(id);
   t.like((await admin.get(`/imports/${id}`)).data, { success_count: 1, failed_count: 2 });
+});
+
+test('what was sent with half of a character is answered in JSON that every reader takes', async (t) => {
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const notice = { out_trade_no: payment.payment_no, trade_status: 'NO', 'a\ud800': 'b\udc00' };
+  await service.anonymous.post('//api/payment/notify/mock', notice);
+  const paid = await admin.get(`/payments/${payment.payment_no}`);
+  t.is(paid.data.callbacks[0].body['a\ufffd'], 'b\ufffd');
+
+  const trace = unique('half-of-a-character-');
+  const sent = {
+    title: 'x',
+    receiver_id: 1,
+    content: `x${'😀'.repeat(1500)}`,
+    '\\ud800': '\ud800😀\ud800\ud83d',
+  };
+  await admin.post('/notifications', sent, { 'X-Trace-Id': trace });
+  const entry = await until(async () => {
+    const found = await admin.get(`/operation-logs?trace_id=${trace}`);
+    return found.data.total === 1 ? found : undefined;
+  });
+  const { body } = entry.data.list[0].request;
+  t.is(body['\\ud800'], '\ufffd😀\ufffd\ufffd');
+  t.true(body.content.endsWith('😀\ufffd…'));
+
+  const head = `user_id,${'x'.repeat(49)}😀\n1,1\n`;
+  const refused = await admin.upload('/orders/import', head, { filename: 'orders.csv' });
+  t.regex(refused.errors?.file?.[0] ?? '', /x\ufffd/);
+  for (const { text } of [paid, entry, refused]) t.notRegex(text, /(?<!\\)\\ud[89a-f]/);
 });
 
 // Compared, hashed, stored sealed, or cleaned (names of files); never shown as sent.

@@ -1,4 +1,4 @@
-// Writes answers as JSON with amounts as exact numbers.
+// Writes answers as JSON with amounts as exact numbers, and nothing that a strict reader refuses.
 import { randomToken } from '../secrets/random-id.js';
 import { Money } from './money.js';
 
@@ -7,7 +7,11 @@ import { Money } from './money.js';
 const mark = `money:${randomToken(12)}:`;
 const marked = new RegExp(`"${mark}(-?\\d+\\.\\d{2})"`, 'g');
 
-/** The value as JSON, with every `Money` as a number with its digits. */
+// Logs and callbacks show what was sent, texts are cut: half of a character is written as an escape that many readers
+// refuse together with the whole answer.
+const half = /(?<!\\)((?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
+
+/** The value as JSON, with every `Money` as a number with its digits, and U+FFFD for half of a character. */
 export function toJson(value: unknown): string {
   let found = false;
   Money.write = (money) => {
@@ -16,7 +20,8 @@ export function toJson(value: unknown): string {
   };
   try {
     const text = JSON.stringify(value);
-    return found ? text.replace(marked, '$1') : text;
+    const whole = text.includes('\\ud') ? text.replace(half, '$1\ufffd') : text;
+    return found ? whole.replace(marked, '$1') : whole;
   } finally {
     Money.write = undefined;
   }
