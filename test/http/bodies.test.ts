@@ -61,7 +61,13 @@ test('a refused value has one text, which is true of it', async (t) => {
     t.deepEqual(await change(amount), { amount: ['must be at most 10000000000000'] }, String(amount));
   for (const amount of [0, -1, '0.00'])
     t.deepEqual(await change(amount), { amount: ['must be at least 0.01'] }, String(amount));
-  t.deepEqual(await change('1.005'), { amount: ['must be an amount with at most two decimals'] });
+  const money = ['must be an amount with at most two decimals'];
+  t.deepEqual(await change('1.005'), { amount: money });
+  // A double would be 0.
+  for (const price of ['1e-400', `0.${'0'.repeat(330)}1`]) {
+    const order = `{"user_id":${id},"details":[{"product_name":"x","price":${price},"quantity":1}]}`;
+    t.deepEqual((await english.post('/orders', order)).errors, { 'details.0.price': money });
+  }
 });
 
 test('bodies that are not JSON objects are malformed', async (t) => {

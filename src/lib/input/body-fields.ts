@@ -65,16 +65,21 @@ function assertShallow(value: unknown, level = 1): void {
 /** Matches strings, to skip them, and whole numbers. */
 const tokens = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** A cheap first test. */
-const suspicious = /\d[\d.]{15}/;
+const suspicious = /\d[\d.]{15}|[eE]-\d{3}/;
 /** Significant decimal digits of a double (IEEE 754-2008, 5.12.2). */
 const exactDigits = 15;
 
-// JSON.parse would round a number with more digits than a double holds; quoted, it is left to the schema.
+// JSON.parse would round a number with more digits than a double holds, the least ones to 0; quoted, it is left to the schema.
 function quoteLongNumbers(json: string): string {
   if (!suspicious.test(json)) return json;
   return json.replace(tokens, (token) =>
-    token.startsWith('"') || !/[.eE]/.test(token) || significant(token) <= exactDigits ? token : `"${token}"`,
+    token.startsWith('"') || !/[.eE]/.test(token) || isExact(token) ? token : `"${token}"`,
   );
+}
+
+function isExact(number: string): boolean {
+  const digits = significant(number);
+  return digits <= exactDigits && (digits === 0 || Number(number) !== 0);
 }
 
 function significant(number: string): number {
