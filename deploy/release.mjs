@@ -164,7 +164,7 @@ async function tryStart(cwd, env) {
   const forget = atEnd(() => child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (output += data));
-  const ended = once(child, 'exit');
+  const ended = once(child, 'close'); // with all of its output
   const first = await Promise.race([once(child, 'message').then(() => 'ready'), ended]);
   if (first !== 'ready') throw new Failure(`its API does not start\n${lastLines(output)}`);
   child.kill('SIGTERM');
