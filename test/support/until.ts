@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The first truthy value the question yields. @throws Error when there is none within the time */
 export async function until<T>(
   question: () => Promise<T> | T,
-  ms = 15_000,
+  ms = 45_000,
   everyMs = 25,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + ms;
