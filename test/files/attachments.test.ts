@@ -181,6 +181,14 @@ test('a single byte range is answered', async (t) => {
     t.deepEqual([status, headers.get('Content-Range')], [416, 'bytes */1000'], range);
     t.is(JSON.parse(bytes.toString()).error_code, 'range_not_satisfiable');
   }
+  for (const Range of ['bytes=0-1', 'bytes=1000-']) {
+    const address = `${service.url}/api/admin/attachments/${id}/download`;
+    const { status, headers } = await fetch(address, {
+      method: 'HEAD',
+      headers: { ...service.admin.headers, Range },
+    });
+    t.deepEqual([status, headers.get('Content-Length')], [200, '1000'], `HEAD ${Range}`);
+  }
   const etag = (await get({})).headers.get('ETag') as string;
   t.is(etag, `"${sha256(content)}"`);
   t.is((await get({ Range: 'bytes=0-9', 'If-Range': etag })).status, 206);

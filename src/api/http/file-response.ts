@@ -75,8 +75,9 @@ export async function sendFile(ctx: Context, file: SentFile): Promise<void> {
   ctx.body = content;
 }
 
-// Several ranges, another unit or an invalid range get the whole file (RFC 9110, 14.2).
+// Several ranges, another unit or an invalid range get the whole file, and HEAD has no ranges (RFC 9110, 14.2).
 function askedRange(ctx: Context, size: number, etag: string | undefined): ByteRange | undefined {
+  if (ctx.method !== 'GET') return undefined;
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(ctx.get('Range').trim());
   const condition = ctx.get('If-Range');
   if (!match || (condition !== '' && condition !== `"${etag}"`)) return undefined;
