@@ -82,6 +82,22 @@ test('a number that was pasted with spaces is found', async (t) => {
     t.is((await admin.get(`/${query.replace('=', '=%20')}%20`)).data.total, 1, query);
 });
 
+test('a number in small letters is found, as by the search', async (t) => {
+  const { admin } = service;
+  const { order_no, payment_no } = await makePayment(admin, (await makeMethod(admin)).id);
+  const end = order_no.slice(-20).toLowerCase();
+  for (const query of [
+    `orders?order_no=${order_no.toLowerCase()}`,
+    `orders?order_no=${end}`,
+    `payments?payment_no=${payment_no.toLowerCase()}`,
+    `payments?order_no=${end}`,
+  ])
+    t.is((await admin.get(`/${query}`)).data.total, 1, query);
+  t.is((await admin.get(`/search?q=${end}`)).data.list[0].id, order_no);
+  // Its capitals are ASCII.
+  t.is((await admin.get(`/orders?order_no=${encodeURIComponent('oﬀ')}`)).data.total, 0);
+});
+
 test('an invalid filter is refused', async (t) => {
   for (const [query, status, code] of [
     ['status=unknown', 422, 30001],

@@ -114,12 +114,14 @@ export class Where {
   }
 
   /**
-   * Part of an order or payment number, which may be pasted with spaces. A prefix uses the index, anything else a search.
+   * Part of an order or payment number, which may be pasted with spaces or typed in small letters. A prefix uses the
+   * index, anything else a search.
    *
    * @param period the partition column, if it is the number's month
    */
   numbered(column: string, given: string | undefined, period?: string): this {
-    const value = given?.trim();
+    const typed = given?.trim();
+    const value = isAscii(typed) ? typed?.toUpperCase() : typed;
     const months = value && periodsOf(value);
     if (!months || !isAscii(value)) return this.containsAscii(column, value);
     this.and(`${column} LIKE ?`, `${escapeLike(value)}%`);
