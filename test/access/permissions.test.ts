@@ -122,6 +122,19 @@ test('a permission is found by its name in the language of the request', async (
   t.deepEqual(await found('en-US', 'reset pass'), ['admin.reset_password']);
 });
 
+test('built-in names are sorted as they are shown', async (t) => {
+  const own = unique('own');
+  const permission = { name: '审批退', slug: own, method: 'GET', path: '/api/admin/own' };
+  await admin.post('/permissions', permission);
+  await admin.post('/roles', { name: '超级', slug: own });
+  const named = async (list: string, name: string) => {
+    const { data } = await admin.get(`/${list}?order_by=name:asc&name=${encodeURIComponent(name)}`);
+    return data.list.map((row: { name: string }) => row.name);
+  };
+  t.deepEqual(await named('permissions', '审批退'), ['审批退', '审批退款']);
+  t.deepEqual(await named('roles', '超级'), ['超级', '超级管理员']);
+});
+
 test('the built-in role is found and described in the language of the request', async (t) => {
   const seen = async (language: string, name: string) => {
     const asking = admin.with({ 'Accept-Language': language });

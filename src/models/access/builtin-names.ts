@@ -1,5 +1,7 @@
 // The names that come with the service, in both languages. A row that still has one of them is shown in the request's language;
 // a row that was renamed keeps what was typed.
+import { literal, type Utils } from 'sequelize';
+import { db } from '../../lib/database/db.js';
 import { currentLanguage } from '../../lib/process/context.js';
 import { say, type Language, type Text } from '../../lib/values/language.js';
 import { superAdminSlug } from './identity.js';
@@ -28,6 +30,10 @@ export const permissionName = (slug: string, stored: string): string => shown(pe
 export const permissionsNamed = (part: string): string[] => named(permissions, part);
 export const rolesNamed = (part: string): string[] => named(roles, part);
 
+/** The name as it is shown, which the column may hold in the other language, for ORDER BY. */
+export const permissionsByName = () => byName('Permission', permissions);
+export const rolesByName = () => byName('Role', roles);
+
 const builtin = { role: roles, menu: menus, permission: permissions };
 
 /** The fields of a change without the built-in names that are sent back as they were shown: these stay as they are stored. */
@@ -48,6 +54,15 @@ function named(names: Names, part: string): string[] {
   const language = currentLanguage();
   const found = [...names].filter(([, name]) => say(name, language).toLowerCase().includes(wanted));
   return found.map(([slug]) => slug);
+}
+
+function byName(alias: string, names: Names): Utils.Literal {
+  const language = currentLanguage();
+  const cases = [...names].map(([slug, name]) => {
+    const [key, zh, en, shown] = [slug, name.zh, name.en, say(name, language)].map((text) => db.escape(text));
+    return `WHEN ${alias}.slug = ${key} AND ${alias}.name IN (${zh}, ${en}) THEN ${shown}`;
+  });
+  return literal(`CASE ${cases.join(' ')} ELSE ${alias}.name END`);
 }
 
 function shown(name: Text | undefined, stored: string, language: Language = currentLanguage()): string {

@@ -4,7 +4,13 @@ import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { menuTitle, permissionName, permissionsNamed, withoutShown } from './builtin-names.js';
+import {
+  menuTitle,
+  permissionName,
+  permissionsByName,
+  permissionsNamed,
+  withoutShown,
+} from './builtin-names.js';
 import type { PermissionRule } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
@@ -74,7 +80,8 @@ export async function listPermissions(query: PermissionFilter): Promise<Page<Per
   const named = query.name
     ? { [Op.or]: [{ name: containing(query.name) }, { slug: permissionsNamed(query.name) }] }
     : {};
-  const page = await findPage(Permission, query, { where: { ...where, ...named }, include: shown });
+  const options = { where: { ...where, ...named }, include: shown };
+  const page = await findPage(Permission, query, options, { name: permissionsByName() });
   return { ...page, list: page.list.map(toRecord) };
 }
 

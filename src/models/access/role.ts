@@ -5,7 +5,14 @@ import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { menuTitle, permissionName, roleName, rolesNamed, withoutShown } from './builtin-names.js';
+import {
+  menuTitle,
+  permissionName,
+  roleName,
+  rolesByName,
+  rolesNamed,
+  withoutShown,
+} from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
@@ -49,10 +56,12 @@ export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
   const named = query.name
     ? { [Op.or]: [{ name: containing(query.name) }, { slug: rolesNamed(query.name) }] }
     : {};
-  const page = await findPage(Role.scope('withUse'), query, {
-    where: { ...where, ...named },
-    include: shown,
-  });
+  const page = await findPage(
+    Role.scope('withUse'),
+    query,
+    { where: { ...where, ...named }, include: shown },
+    { name: rolesByName() },
+  );
   return { ...page, list: page.list.map(toRecord) };
 }
 

@@ -8,7 +8,7 @@ import {
   type Model,
   type Transaction,
 } from 'sequelize';
-import type { ModelStatic, WhereOptions } from 'sequelize';
+import type { ModelStatic, Utils, WhereOptions } from 'sequelize';
 import {
   escapeLike,
   isAscii,
@@ -19,16 +19,23 @@ import {
   type TimeRange,
 } from '../../lib/input/list-query.js';
 
-/** A page of the rows that `findAll` would find, and how many there are. */
+type Literal = Utils.Literal;
+
+/**
+ * A page of the rows that `findAll` would find, and how many there are.
+ *
+ * @param sorted what columns are sorted by that are shown otherwise than they are stored
+ */
 export async function findPage<M extends Model>(
   model: ModelStatic<M>,
   query: ListQuery,
   options: FindOptions<Attributes<M>>,
+  sorted: Record<string, Literal> = {},
 ): Promise<Page<M>> {
   const { page, page_size, order_by } = query;
   // The key makes the order of equal rows deterministic.
   const order = [...order_by, { field: 'id', direction: 'DESC' }].map(
-    ({ field, direction }): [string, string] => [field, direction],
+    ({ field, direction }): [string | Literal, string] => [sorted[field] ?? field, direction],
   );
   const paging = { order, limit: page_size, offset: (page - 1) * page_size };
   const { rows, count } = await model.findAndCountAll({ ...options, ...paging, distinct: true });
