@@ -367,6 +367,26 @@ test.serial('every socket receives changes in few frames', async (t) => {
   socket.socket.close();
 });
 
+test.serial('new roles and departments, and deleted ones, show on open pages', async (t) => {
+  const { admin } = service;
+  const socket = await openSocket(service.url, await ticketOf(admin));
+  let department = 0;
+  const writes = {
+    'a new role': () => makeRole(admin),
+    'a new department': async () => {
+      department = (await admin.post('/departments', { name: unique('d') })).data.id;
+    },
+    'a deleted department': () => admin.delete(`/departments/${department}`),
+  };
+  for (const [what, write] of Object.entries(writes)) {
+    const before = socket.changes.length;
+    await write();
+    const seen = () => socket.changes.slice(before).some((scopes) => scopes.includes('identity'));
+    t.true(await until(seen), what);
+  }
+  socket.socket.close();
+});
+
 test.serial('a refused callback shows on open pages of its payment', async (t) => {
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
   const socket = await openSocket(service.url, await ticketOf(service.admin));

@@ -51,7 +51,7 @@ export async function departmentOptions(): Promise<{ id: number; parent_id: numb
 }
 
 export async function createDepartment(fields: DepartmentFields): Promise<number> {
-  return transact(async (t) => {
+  return changingDepartments(async (t) => {
     const rows = await parents(t);
     assertParent(rows, fields.parent_id);
     if (isTooDeep(rows, fields.parent_id ?? 0)) tooDeep();
@@ -61,7 +61,7 @@ export async function createDepartment(fields: DepartmentFields): Promise<number
 
 /** Changes only the fields given; a move keeps the tree free of cycles and at most 10 levels deep. */
 export async function updateDepartment(id: number, fields: Partial<DepartmentFields>): Promise<void> {
-  await transact(async (t) => {
+  await changingDepartments(async (t) => {
     const rows = await parents(t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     const parent = fields.parent_id;
@@ -72,13 +72,11 @@ export async function updateDepartment(id: number, fields: Partial<DepartmentFie
     }
     await department.update(blankToNull(fields), { transaction: t });
   });
-  // Lists of administrators show its name.
-  announce(['identity']);
 }
 
 /** Deletes a department without children and administrators. */
 export async function deleteDepartment(id: number): Promise<void> {
-  await transact(async (t) => {
+  await changingDepartments(async (t) => {
     const rows = await parents(t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     if (rows.some(({ parent_id }) => parent_id === id)) fail('department_has_children');
@@ -86,6 +84,13 @@ export async function deleteDepartment(id: number): Promise<void> {
     if (member) fail('department_has_admins');
     await department.destroy({ transaction: t });
   });
+}
+
+// Lists of administrators show their names.
+async function changingDepartments<T>(write: (t: Transaction) => Promise<T>): Promise<T> {
+  const result = await transact(write);
+  announce(['identity']);
+  return result;
 }
 
 const toRecord = (department: Department): DepartmentRecord => ({

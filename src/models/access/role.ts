@@ -5,6 +5,7 @@ import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { announce } from '../../lib/redis/changes.js';
 import {
   menuTitle,
   permissionName,
@@ -90,7 +91,7 @@ export async function roleOptions(): Promise<{ value: number; label: string }[]>
 export async function createRole(holder: Holder, fields: RoleFields): Promise<number> {
   const { permission_ids = [], menu_ids = [], ...columns } = fields;
   assertHolds(holder, permission_ids, menu_ids);
-  return refuseDuplicates(
+  const made = await refuseDuplicates(
     transact(async (t) => {
       const role = await Role.create(blankToNull(columns), { transaction: t });
       await setRights(role, { permission_ids, menu_ids }, t);
@@ -98,6 +99,9 @@ export async function createRole(holder: Holder, fields: RoleFields): Promise<nu
     }),
     duplicates,
   );
+  // Nobody holds it yet, but lists show it.
+  announce(['identity']);
+  return made;
 }
 
 /** Changes only the fields given; the holder must hold what the role carries before and after. */
