@@ -42,7 +42,9 @@ test('an order is found by its number, its beginning and its end, in any case', 
   const { order_no } = payment;
   for (const q of [order_no, order_no.toLowerCase(), order_no.slice(0, 30), order_no.slice(-8)])
     t.true((await named(q)).includes(`order ${order_no}`), q);
+  t.true((await named(` ${order_no}\t`)).includes(`order ${order_no}`), 'pasted with spaces');
   t.deepEqual(await named(order_no.slice(-5)), [], 'five characters are too few');
+  t.deepEqual(await named('  '), []);
   const [hit] = await find(order_no);
   t.regex(hit?.status ?? '', /^(pending|paid)$/);
 });

@@ -93,7 +93,10 @@ const searches: Record<SearchKind, (text: string) => Promise<SearchHit[]>> = {
 };
 
 /** The first five records of each of these kinds, in the order of the kinds. */
-export async function search(text: string, kinds: readonly SearchKind[]): Promise<SearchHit[]> {
+export async function search(typed: string, kinds: readonly SearchKind[]): Promise<SearchHit[]> {
+  // As in lists: a number may be pasted with spaces.
+  const text = typed.trim();
+  if (text === '') return [];
   return (await Promise.all(kinds.map((kind) => searches[kind](text)))).flat();
 }
 
