@@ -150,7 +150,7 @@ for (const [what, chunkId] of Object.entries({
   'one character': '1',
   '128 characters': '长'.repeat(128),
 }))
-  test(`the id of a chunked upload may be ${what}`, async (t) => {
+  test.serial(`the id of a chunked upload may be ${what}`, async (t) => {
     const own = await signedInWith(admin, ['attachment.store', 'attachment.destroy']);
     const query = `/attachments/chunk?chunk_id=${encodeURIComponent(chunkId)}`;
     const [one, other] = [textOf(10), textOf(7)];
