@@ -81,7 +81,7 @@ export async function listPermissions(query: PermissionFilter): Promise<Page<Per
     ? { [Op.or]: [{ name: containing(query.name) }, { slug: permissionsNamed(query.name) }] }
     : {};
   const options = { where: { ...where, ...named }, include: shown };
-  const page = await findPage(Permission, query, options, { name: permissionsByName() });
+  const page = await findPage(Permission, query, options, { name: permissionsByName });
   return { ...page, list: page.list.map(toRecord) };
 }
 

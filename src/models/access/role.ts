@@ -61,7 +61,7 @@ export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
     Role.scope('withUse'),
     query,
     { where: { ...where, ...named }, include: shown },
-    { name: rolesByName() },
+    { name: rolesByName },
   );
   return { ...page, list: page.list.map(toRecord) };
 }

@@ -19,23 +19,21 @@ import {
   type TimeRange,
 } from '../../lib/input/list-query.js';
 
-type Literal = Utils.Literal;
-
 /**
  * A page of the rows that `findAll` would find, and how many there are.
  *
- * @param sorted what columns are sorted by that are shown otherwise than they are stored
+ * @param shown for columns that are not shown as they are stored: what to sort by instead
  */
 export async function findPage<M extends Model>(
   model: ModelStatic<M>,
   query: ListQuery,
   options: FindOptions<Attributes<M>>,
-  sorted: Record<string, Literal> = {},
+  shown: Record<string, () => Utils.Literal> = {},
 ): Promise<Page<M>> {
   const { page, page_size, order_by } = query;
   // The key makes the order of equal rows deterministic.
   const order = [...order_by, { field: 'id', direction: 'DESC' }].map(
-    ({ field, direction }): [string | Literal, string] => [sorted[field] ?? field, direction],
+    ({ field, direction }): [string | Utils.Literal, string] => [shown[field]?.() ?? field, direction],
   );
   const paging = { order, limit: page_size, offset: (page - 1) * page_size };
   const { rows, count } = await model.findAndCountAll({ ...options, ...paging, distinct: true });
