@@ -8,12 +8,13 @@ import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { change } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
-import { makeMethod, makeOrder, makePayment } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { beyondTable, enter, follow, inaccessible, nowhere } from '../support/pages.js';
 import { runCli } from '../support/processes.js';
 import { paidPayment } from '../support/refunds.js';
 
+const largest = '9999999999999.99';
 const pictures = resolve(config.root, 'build/screens');
 
 /** As the console declares them. */
@@ -33,7 +34,10 @@ test.serial.before(async () => {
   for (let at = 0; at < 4; at++)
     await own.service.admin.upload('/attachments/upload', png, { filename: `receipt-${at}.png` });
   const method = await makeMethod(own.service.admin, 'a shared secret');
-  await makePayment(own.service.admin, method.id, '1234567.89');
+  const { id } = await makeUser(own.service.admin);
+  const balance = { type: 'income', amount: largest };
+  await own.service.admin.post(`/users/${id}/update-balance`, balance);
+  await makePayment(own.service.admin, method.id, largest);
 });
 
 test('the console has screens', (t) => {

@@ -41,7 +41,7 @@ export default resource('GET /api/admin/operation-logs', {
     status: custom<number>((value) => <Tag tone={value < 400 ? 'green' : 'red'}>{value}</Tag>, 76),
     path: code(240),
     ip: code(140),
-    duration_ms: count(132),
+    duration_ms: count(146),
     trace_id: trace(),
   },
   folded: ['ip', 'trace_id'],

@@ -30,7 +30,7 @@ export default resource('GET /api/admin/notifications', {
   sortable: ['title', 'created_at'],
   columns: {
     title: text(240),
-    type: badge(kinds as never),
+    type: badge(kinds as never, 128),
     content: custom<string>(
       (value) => (
         <span className="cell-text" title={value}>

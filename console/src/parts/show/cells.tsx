@@ -1,6 +1,6 @@
 // Display of values in lists and details.
 import { Tooltip } from 'antd';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { Guard } from './guard.tsx';
 import { showAmount, showCount } from './money.ts';
 import { PageLink } from './page-link.tsx';
@@ -72,7 +72,7 @@ export const count = (width = 100): Cell<Maybe<number>> => ({
 export const money = (width = 130): Cell<Maybe<string>> => ({
   width,
   align: 'right',
-  render: (value) => shown(value, (known) => <span className="cell-figure">{showAmount(known)}</span>),
+  render: (value) => shown(value, (known) => <Amount value={known} />),
 });
 
 export const time = (width = 170): Cell<Maybe<string>> => ({
@@ -150,6 +150,21 @@ function NumberEnd({ value }: { value: string }) {
   return (
     <span className="cell-code cell-end" title={value}>
       {value}
+    </span>
+  );
+}
+
+/** Never cut off: a long one breaks behind its commas. */
+function Amount({ value }: { value: string }) {
+  const groups = showAmount(value).split(/(?<=,)/);
+  return (
+    <span className="cell-figure">
+      {groups.map((group, at) => (
+        <Fragment key={at}>
+          {group}
+          <wbr />
+        </Fragment>
+      ))}
     </span>
   );
 }
