@@ -1,6 +1,6 @@
 // The rows of a list as a table.
 import { Table, type TableProps } from 'antd';
-import { createElement } from 'react';
+import { createElement, useState } from 'react';
 import { useSettings } from '../../contract/settings.ts';
 import { read, texts } from '../../contract/texts.ts';
 import { Label, Value } from '../show/cells.tsx';
@@ -35,6 +35,7 @@ export function Rows(props: RowsProps) {
   const { resource, rows, isLoading, isPale, onSort, ticked, onTick, empty } = props;
   const columns = useColumns(props, useHiddenColumns(resource));
   const { isCompact } = useSettings();
+  const [closed, setClosed] = useState<readonly string[]>([]);
   const width = columns.reduce(
     (sum, column) => sum + Number(column.width ?? column.minWidth ?? 120),
     onTick ? 48 : 0,
@@ -45,8 +46,6 @@ export function Rows(props: RowsProps) {
   };
   return (
     <Table<AnyRow>
-      // The table takes its initially open rows once, when it has rows.
-      key={rows.length > 0 ? 'filled' : 'empty'}
       components={parts}
       className={isPale ? 'rows pale' : 'rows'}
       size={isCompact ? 'small' : 'middle'}
@@ -59,7 +58,13 @@ export function Rows(props: RowsProps) {
       sticky={{ offsetHeader: 48 }}
       onChange={sort}
       locale={{ emptyText: isLoading ? ' ' : empty }}
-      expandable={{ defaultExpandAllRows: true }}
+      expandable={{
+        expandedRowKeys: keysIn(resource, rows).filter((key) => !closed.includes(key)),
+        onExpand(isOpen, row) {
+          const key = keyOf(resource, row);
+          setClosed(isOpen ? closed.filter((one) => one !== key) : [...closed, key]);
+        },
+      }}
       rowSelection={
         onTick && {
           selectedRowKeys: ticked,
@@ -81,6 +86,9 @@ const withoutNone = (rows: readonly AnyRow[]): AnyRow[] =>
       ? { ...row, children: withoutNone(children as AnyRow[]) }
       : row,
   );
+
+const keysIn = (resource: RowsProps['resource'], rows: readonly AnyRow[]): string[] =>
+  rows.flatMap((row) => [keyOf(resource, row), ...keysIn(resource, (row.children ?? []) as AnyRow[])]);
 
 type Columns = NonNullable<TableProps<AnyRow>['columns']>;
 
