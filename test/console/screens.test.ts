@@ -293,6 +293,37 @@ journey('the amounts of an order stay in sight beside a long word', async (t, pa
   t.is(await beyondTable(page), 0);
 });
 
+journey('a first child is shown below its parent, also one with a long name', async (t, page) => {
+  const { admin } = own.service;
+  const parent = (await admin.post('/departments', { name: 'W'.repeat(50) })).data;
+  await open(page, '/console/access/departments');
+  const row = page.locator(`tr[data-row-key="${parent.id}"]`);
+  await row.waitFor();
+  const child = (await admin.post('/departments', { name: 'V'.repeat(50), parent_id: parent.id })).data;
+  const below = await page.locator(`tr[data-row-key="${child.id}"] a`).boundingBox();
+  const link = await row.locator('a').boundingBox();
+  t.true(link !== null && below !== null && below.x > link.x, 'the child stands further in');
+  const short = await page.locator('tr[data-row-key]').first().boundingBox();
+  t.is((await row.boundingBox())?.height, short?.height, 'the name has one line');
+  await row.getByRole('button', { name: 'Collapse row' }).click();
+  await page.locator(`tr[data-row-key="${child.id}"]`).waitFor({ state: 'hidden' });
+});
+
+journey('a long text in a card has four lines of its whole width', async (t, page) => {
+  await own.service.admin.post('/blacklists', { ip: '203.0.113.9', remark: 'Attack. '.repeat(31) });
+  await page.setViewportSize(telephone);
+  await open(page, '/console/office/blacklists');
+  const card = page.locator('.row-cards .facts').first();
+  const text = await card.getByText(/^Attack/).boundingBox();
+  const width = (await card.boundingBox())?.width;
+  t.is(text?.width, width);
+  const lineHeight = await page.evaluate<number>(
+    `parseFloat(getComputedStyle(document.querySelector('.row-cards .facts .cell-text')).lineHeight)`,
+  );
+  t.is(Math.round((text?.height ?? 0) / lineHeight), 4);
+  await page.setViewportSize(desk);
+});
+
 journey('the accessible name of a button is its text', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();

@@ -2,7 +2,8 @@
 import { Checkbox } from 'antd';
 import './row-cards.css';
 import { read, texts } from '../../contract/texts.ts';
-import { Label, Value } from '../show/cells.tsx';
+import { Value } from '../show/cells.tsx';
+import { Fact } from '../show/facts.tsx';
 import { idOf, labelColumn, labelOf, type AnyRow } from '../resource.ts';
 import { useHiddenColumns } from './use-list.ts';
 import { keyOf, RowLink, RowMenu, tickName, type RowsProps } from './row.tsx';
@@ -79,14 +80,13 @@ function Cards({ rows, ...shared }: CardsProps) {
                 {others
                   .filter(([column]) => !isEmpty(row[column]))
                   .map(([column, cell]) => (
-                    <div key={column}>
-                      <dt>
-                        <Label text={read(labelOf(resource, column))} cell={cell} />
-                      </dt>
-                      <dd>
-                        <Value cell={cell} value={row[column]} row={row} />
-                      </dd>
-                    </div>
+                    <Fact
+                      key={column}
+                      label={read(labelOf(resource, column))}
+                      cell={cell}
+                      row={row}
+                      name={column}
+                    />
                   ))}
               </dl>
             </div>

@@ -17,17 +17,32 @@ export function Facts({
   const names = only ?? Object.keys(cells);
   return (
     <dl className="facts">
-      {names.map((name) => {
-        const cell = cells[name];
-        return (
-          <div key={name}>
-            <dt>
-              <Label text={read(labelOf(resource, name))} cell={cell} />
-            </dt>
-            <dd>{cell && <Value cell={cell} value={row[name]} row={row} />}</dd>
-          </div>
-        );
-      })}
+      {names.map((name) => (
+        <Fact key={name} label={read(labelOf(resource, name))} cell={cells[name]} row={row} name={name} />
+      ))}
     </dl>
+  );
+}
+
+/** One field; a long text has the width of all columns. */
+export function Fact({
+  label,
+  cell,
+  row,
+  name,
+}: {
+  label: string;
+  cell: Cell | undefined;
+  row: AnyRow;
+  name: string;
+}) {
+  const value = row[name];
+  return (
+    <div className={typeof value === 'string' && value.length > 100 ? 'long' : undefined}>
+      <dt>
+        <Label text={label} cell={cell} />
+      </dt>
+      <dd>{cell && <Value cell={cell} value={value} row={row} />}</dd>
+    </div>
   );
 }
