@@ -286,10 +286,11 @@ freshJourney('the cards of the dashboard come together, so that none moves', asy
 });
 
 journey('the amounts of an order stay in sight beside a long word', async (t, page) => {
-  const details = [{ product_name: 'W'.repeat(150), price: '12.30', quantity: 1 }];
+  const details = [{ product_name: 'W'.repeat(150), price: '12.30', quantity: 1200 }];
   const { order_no } = await makeOrder(own.service.admin, '12.30', { details });
   await follow(page, `/console/trade/orders/${order_no}`);
   await page.getByRole('cell', { name: '¥12.30' }).first().waitFor();
+  await page.getByRole('cell', { name: '1,200', exact: true }).waitFor();
   t.is(await beyondTable(page), 0);
 });
 

@@ -9,7 +9,7 @@ import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
 import { Time } from '../parts/show/cells.tsx';
 import { Facts } from '../parts/show/facts.tsx';
-import { showAmount } from '../parts/show/money.ts';
+import { showAmount, showCount } from '../parts/show/money.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
@@ -137,7 +137,7 @@ function Lines({ order }: { order: Order }) {
             align: 'right',
             render: (price: string) => showAmount(price),
           },
-          { title: t.quantity, dataIndex: 'quantity', align: 'right' },
+          { title: t.quantity, dataIndex: 'quantity', align: 'right', render: showCount },
           {
             title: t.subtotal,
             dataIndex: 'subtotal',
