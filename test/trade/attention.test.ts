@@ -14,6 +14,7 @@ import {
 import type { MadePayment } from '../support/factories.js';
 import { exportedCsv } from '../support/exports.js';
 import { pruneNotifications } from '../../src/models/office/notification-retention.js';
+import { flagForAttention } from '../../src/models/trade/payment-attention.js';
 import { service } from '../support/shared-service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -123,6 +124,20 @@ test('clearing one reason leaves another that nobody has cleared', async (t) => 
   t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
   t.like(await clear('order_not_payable'), { needs_attention: false, fail_reason: 'order_not_payable' });
   t.deepEqual(await needingAttention(payment), []);
+});
+
+test('money that arrives ends the doubts about it, although its order cannot be paid', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  for (const doubt of ['notice_unverified', 'channel_unanswered'] as const)
+    await flagForAttention(payment.payment_no, doubt);
+  await mismatch(payment);
+  t.is((await notify(payment)).data.status, 'paid');
+  const clear = async (fail_reason: string) =>
+    (await service.admin.put(`/payments/${payment.payment_no}`, { needs_attention: false, fail_reason }))
+      .data;
+  t.like(await clear('order_not_payable'), { needs_attention: true, fail_reason: 'payment_amount_mismatch' });
+  t.like(await clear('payment_amount_mismatch'), { needs_attention: false });
 });
 
 test('each further payment is notified and cleared by itself', async (t) => {

@@ -152,6 +152,13 @@ export const renewPaid = (paymentNo: string, t: Transaction): Promise<void> =>
     t,
   );
 
+/** Ends the doubts whether a payment is paid: its money has arrived. */
+export const renewDoubts = (paymentNo: string, t: Transaction): Promise<void> =>
+  renewEvents(
+    eventsOf(paymentNo).filter(({ reason }) => doubts.includes(reason)),
+    t,
+  );
+
 /** Frees the keys of events that are over, so that the next of the kind is notified again. */
 async function renewEvents(events: readonly AttentionEvent[], t: Transaction): Promise<void> {
   const keys = events.map(({ key }) => key);

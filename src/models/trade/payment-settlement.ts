@@ -6,7 +6,14 @@ import { change, transact } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
 import { deliverStored } from '../office/notification.js';
 import { cancelPayments } from './payment.js';
-import { flagWithin, isOpen, maxNotified, notifyAttention, renewPaid } from './payment-attention.js';
+import {
+  flagWithin,
+  isOpen,
+  maxNotified,
+  notifyAttention,
+  renewDoubts,
+  renewPaid,
+} from './payment-attention.js';
 import {
   countExtraNumbers,
   isKnownExtraNumber,
@@ -93,6 +100,7 @@ async function pay(
 /** The money arrived, but its order can no longer be paid: a person refunds it. */
 async function orderNotPayable(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
   await payPayment(attempt, 'paid_needs_attention', 'order_not_payable', t);
+  await renewDoubts(attempt.payment_no, t);
   const notifications = await notifyAttention(attempt.payment_no, 'order_not_payable', t);
   return { verdict: 'paid_needs_attention', notifications };
 }
