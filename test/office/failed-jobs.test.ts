@@ -3,11 +3,11 @@ import '../support/environment.js';
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { Queue } from 'bullmq';
-import { db, select } from '../../src/lib/database/db.js';
+import { change, db, select } from '../../src/lib/database/db.js';
 import { add } from '../../src/lib/queue/queue.js';
 import { queuePrefix, type QueueName } from '../../src/lib/queue/names.js';
 import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
-import { storeFailure, type FailedJobRecord } from '../../src/models/office/failed-job.js';
+import { pruneFailedJobs, storeFailure, type FailedJobRecord } from '../../src/models/office/failed-job.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { askExport, endOf, fileOf } from '../support/exports.js';
 import { makeMethod, makeOrder, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
@@ -113,6 +113,38 @@ test.serial('a job unknown to this release can only be dropped', async (t) => {
   t.is((await service.admin.delete(`/failed-jobs/${id}`)).status, 200);
   t.is((await service.admin.get(`/failed-jobs/${id}`)).errorCode, 'failed_job_not_found');
   t.is(await failedIn('maintenance'), 0);
+});
+
+test.serial('a kind of job whose old failures have left is notified again', async (t) => {
+  const job = unique('job-');
+  const fail = (key: string) =>
+    storeFailure({
+      queue: 'maintenance',
+      job,
+      key,
+      payload: {},
+      error: new Error('no'),
+      attempts: 1,
+      traceId: key,
+    });
+  const notices = async () =>
+    (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${job}：%`])).length;
+  const growOld = (key: string) =>
+    change('UPDATE failed_jobs SET updated_at = updated_at - INTERVAL 91 DAY WHERE job_key = ?', [key]);
+  const [first, second, third, fourth] = [unique(), unique(), unique(), unique()];
+  await fail(first);
+  await fail(second);
+  await growOld(first);
+  await pruneFailedJobs();
+  await fail(third);
+  t.is(await notices(), 1, 'the second one still waits');
+  await growOld(second);
+  await growOld(third);
+  await pruneFailedJobs();
+  await fail(fourth);
+  t.is(await notices(), 2);
+  const { id } = await failureOf(fourth);
+  await service.admin.delete(`/failed-jobs/${id}`);
 });
 
 test.serial('work that succeeds later leaves the list of failures', async (t) => {
