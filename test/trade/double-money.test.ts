@@ -1,6 +1,7 @@
 // Money that arrives twice, late, under a used number or without proof: always recorded, always notified, never applied twice.
 import '../support/environment.js';
 import { createCipheriv } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
@@ -14,6 +15,7 @@ import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../sup
 import type { MadePayment } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
+import { openSocket, ticketOf } from '../support/socket.js';
 import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
@@ -65,6 +67,21 @@ const timesOf = async ({ payment_no }: MadePayment): Promise<number[]> => {
   const sql = 'SELECT times FROM payment_callbacks WHERE payment_no = ? ORDER BY id';
   return (await select<{ times: number }>(sql, [payment_no])).map(({ times }) => times);
 };
+
+test.serial('open pages learn of a payment that is flagged for a used number', async (t) => {
+  const [first, second] = [
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+  ];
+  const number = unique('BANK-');
+  t.is(await pay(first, number), 'paid');
+  const { changes } = await openSocket(service.url, await ticketOf(service.admin));
+  // What was announced before has arrived by then.
+  await setTimeout(2000);
+  changes.length = 0;
+  t.is((await notify(second, { transaction_id: number })).errorCode, 'payment_third_party_no_used');
+  await until(() => changes.flat().includes('payments'));
+});
 
 test('a second third-party number on a paid payment is flagged once', async (t) => {
   const [payment, other] = [

@@ -165,6 +165,8 @@ export async function recordVerified(attempt: Verified): Promise<CallbackKey | u
     return { notifications: await flagWithin(paymentNo, 'third_party_no_used', t) };
   };
   const stored = await withPartition(['payment_callbacks'], row.period, () => transact(store));
+  // Settling announces the others.
+  if (stored.id === undefined) announce(['payments']);
   await deliverStored(stored.notifications);
   return stored.id === undefined ? undefined : { id: stored.id, period: row.period };
 }
