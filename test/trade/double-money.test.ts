@@ -1,9 +1,9 @@
 // Money that arrives twice, late, under a used number or without proof: always recorded, always notified, never applied twice.
 import '../support/environment.js';
 import { createCipheriv } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
+import { announce } from '../../src/lib/redis/changes.js';
 import { paymentPeriod, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordAttempt, recordVerified } from '../../src/models/trade/callback-intake.js';
@@ -76,8 +76,9 @@ test.serial('open pages learn of a payment that is flagged for a used number', a
   const number = unique('BANK-');
   t.is(await pay(first, number), 'paid');
   const { changes } = await openSocket(service.url, await ticketOf(service.admin));
-  // What was announced before has arrived by then.
-  await setTimeout(2000);
+  // What was announced before arrives with it.
+  announce(['dictionaries']);
+  await until(() => changes.flat().includes('dictionaries'));
   changes.length = 0;
   t.is((await notify(second, { transaction_id: number })).errorCode, 'payment_third_party_no_used');
   await until(() => changes.flat().includes('payments'));
