@@ -106,10 +106,11 @@ test.serial('500 concurrent identical callbacks over two API processes have one 
   const payment = await makePayment(service.admin, methodId, '99.90');
   const watch = watchPair(payment);
   await until(() => watch.looks() > 0);
-  // A provider repeats what it was not acknowledged.
+  // A provider repeats what it was not acknowledged, which may be stored all the same.
+  let refused = 0;
   const acknowledged = async (caller: Client) => {
     let answer = await notify(caller, payment);
-    while (answer.status === 503) answer = await notify(caller, payment);
+    for (; answer.status === 503; refused++) answer = await notify(caller, payment);
     return answer;
   };
   const answers = await Promise.all(
@@ -141,9 +142,11 @@ test.serial('500 concurrent identical callbacks over two API processes have one 
      GROUP BY state, verdict ORDER BY total`,
     [payment.payment_no],
   );
+  const repeats = verdicts[1]?.total ?? 0;
+  t.true(repeats >= 499 && repeats <= 499 + refused, `${repeats} repeats, ${refused} refused`);
   t.deepEqual(verdicts, [
     { state: 'settled', verdict: 'paid', total: 1 },
-    { state: 'settled', verdict: 'already_paid', total: 499 },
+    { state: 'settled', verdict: 'already_paid', total: repeats },
   ]);
 });
 
