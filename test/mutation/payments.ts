@@ -4,6 +4,7 @@ import type { Fault } from './fault.js';
 const file = 'src/models/trade/payment.ts';
 const criteria = 'src/models/trade/payment-criteria.ts';
 const attention = 'src/models/trade/payment-attention.ts';
+const handling = 'src/models/trade/payment-handling.ts';
 const placement = 'src/models/trade/payment-placement.ts';
 const paymentTests = 'test/trade/payments.test.ts';
 const attentionTests = 'test/trade/attention.test.ts';
@@ -107,14 +108,14 @@ export const payments: Fault[] = [
     match: 'a payment is not placed again*',
   },
   {
-    file: attention,
+    file: handling,
     from: `|| payment.fail_reason !== fail_reason)`,
     to: `|| payment.fail_reason === null)`,
     breaks: 'what nobody has seen is put aside',
     test: attentionTests,
   },
   {
-    file: attention,
+    file: handling,
     from: `    if (seen) await renewEvents([seen], t);`,
     to: '',
     breaks: 'what is flagged again after it was put aside is not notified',
@@ -122,7 +123,7 @@ export const payments: Fault[] = [
     match: 'a payment that needs attention is notified once until it is cleared',
   },
   {
-    file: attention,
+    file: handling,
     from: `const next = open.find((event) => event !== seen);`,
     to: `const next = open.find((event) => event !== seen && event.key === '');`,
     breaks: 'clearing one reason hides an earlier one',
@@ -130,7 +131,7 @@ export const payments: Fault[] = [
     match: 'clearing one reason*',
   },
   {
-    file: attention,
+    file: handling,
     from: `if (seen) await renewEvents([seen], t);`,
     to: `await renewEvents(open, t);`,
     breaks: 'clearing one reason clears all',

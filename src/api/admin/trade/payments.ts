@@ -16,7 +16,7 @@ import {
   type PaymentFilter,
 } from '../../../models/trade/payment.js';
 import { paymentFilters } from '../../../models/trade/payment-criteria.js';
-import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-attention.js';
+import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-handling.js';
 import { PaymentFollowUp } from '../../../models/trade/channel-tables.js';
 import { followUpOf } from '../../../models/trade/payment-follow-up.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
