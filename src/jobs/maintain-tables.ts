@@ -11,9 +11,9 @@ import { extendPartitions } from '../models/tables/partitions.js';
 import { pruneNumbers } from '../models/trade/number-retention.js';
 import { pruneCallbacks } from '../models/trade/payment-callback.js';
 import { pruneNotifications } from '../models/office/notification-retention.js';
+import { resealSecrets } from '../models/trade/payment-method.js';
 import { sendNotification } from './deliver-notification.js';
 import { job } from './job.js';
-import { resealSecrets } from '../models/trade/payment-method.js';
 
 const steps: readonly (() => Promise<unknown>)[] = [
   extendPartitions,

@@ -15,8 +15,8 @@ import { checkDurability, prepareDatabase } from '../models/migrations/schema.js
 import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';
 import { exposeServiceFigures } from '../models/office/service-figures.js';
-import { needsStorage, startWorker } from './worker.js';
 import { resealSecrets } from '../models/trade/payment-method.js';
+import { needsStorage, startWorker } from './worker.js';
 
 await start(async () => {
   keepSystemLog('worker');

@@ -8,10 +8,10 @@ import { withTimeout } from '../lib/process/with-timeout.js';
 import { validate } from '../lib/input/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
-import { abandonIfLast, isHollow, workIn } from './abandonment.js';
 import { currentSpan, currentTraceId } from '../lib/process/context.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
 import { failSpan } from '../lib/watch/tracing.js';
+import { abandonIfLast, isHollow, workIn } from './abandonment.js';
 
 /**
  * One run of a job as BullMQ hands it out.

@@ -17,8 +17,8 @@ import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
 import { Badge } from '../parts/show/states.tsx';
 import { History } from '../parts/show/history.tsx';
-import { PayDrawer } from './pay.tsx';
 import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
+import { PayDrawer } from './pay.tsx';
 import { meaningOf } from './verdicts.ts';
 
 const t = texts({

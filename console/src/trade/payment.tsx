@@ -18,10 +18,10 @@ import { showAmount } from '../parts/show/money.ts';
 import { Badge, nameOf, Tag } from '../parts/show/states.tsx';
 import { showTime } from '../parts/show/time.ts';
 import { Timeline } from '../parts/show/timeline.tsx';
+import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
 import { AttentionQueue } from './attention.tsx';
 import { GatewayAnswer } from './pay.tsx';
 import { Refund } from './refund.tsx';
-import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
 import { storyOf, type Payment } from './story.tsx';
 import { Diagnosis } from './diagnosis.tsx';
 

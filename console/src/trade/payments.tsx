@@ -4,8 +4,8 @@ import { badge, code, flag, money, named, numberEnd, numberLink, text, time } fr
 import { choice, integer, note, option, words, yesOrNo } from '../parts/form/fields.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
-import { AttentionTabs } from './attention.tsx';
 import { paymentStates, paymentTimeFields } from '../parts/show/trade-states.ts';
+import { AttentionTabs } from './attention.tsx';
 import { explained, handled } from './handled.ts';
 
 export const payments = resource('GET /api/admin/payments', {

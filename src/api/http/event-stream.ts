@@ -9,9 +9,9 @@ import { withZone } from '../../lib/values/time.js';
 import { currentZone } from '../../lib/process/context.js';
 import { every } from '../../lib/process/every.js';
 import type { Identity } from '../../models/access/identity.js';
-import { track } from './live-connections.js';
 import type { RequestState } from '../declare/request-state.js';
 import type { Route } from '../declare/route.js';
+import { track } from './live-connections.js';
 
 export interface EventSource {
   /** `type` of its events. */

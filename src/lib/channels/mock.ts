@@ -4,8 +4,8 @@ import { config } from '../../../config/index.js';
 import { Money } from '../values/money.js';
 import { paymentPeriod } from '../values/numbers.js';
 import { hmacHex, sameDigest } from '../secrets/secret-box.js';
-import type { CallbackClaim, Channel, MethodConfig, RefundAnswer, RefundOrder } from './channel.js';
 import { exactAmount, nonEmptyText } from '../input/schema.js';
+import type { CallbackClaim, Channel, MethodConfig, RefundAnswer, RefundOrder } from './channel.js';
 import { secret, webUrl } from './config-key.js';
 
 const success = 'SUCCESS';

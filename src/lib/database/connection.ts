@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import { createConnection, type Connection, type ConnectionOptions } from 'mysql2/promise';
 import { Sequelize } from 'sequelize-typescript';
 import { config } from '../../../config/index.js';
-import { Deadline, maxIdleMs, type Done, type DriverConnection } from './deadline.js';
 import { logger } from '../watch/logger.js';
 import { watchPool } from '../watch/metrics.js';
+import { Deadline, maxIdleMs, type Done, type DriverConnection } from './deadline.js';
 
 const { host, port, user, password, name, tls, acquireTimeoutMs, lockWaitSeconds } = config.database;
 

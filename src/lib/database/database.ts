@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import type { Sequelize } from 'sequelize-typescript';
 import { committing, currentDeadline, currentUnit } from '../process/context.js';
+import { processTime } from '../process/process-time.js';
 import { deadlineOf, getConnection, releaseConnection } from './connection.js';
 import type { DriverConnection } from './deadline.js';
 import { DatabaseBusy, DatabaseTimeout, isRerunnable, StatementFailed } from './errors.js';
-import { processTime } from '../process/process-time.js';
 
 /** A value in a statement; objects and nested arrays are excluded. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number)[];

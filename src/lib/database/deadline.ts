@@ -3,9 +3,9 @@
 //
 // mysql2's own `timeout` only ends the wait: the connection would return to the pool and hang the next caller.
 import type { Socket } from 'node:net';
-import { DatabaseTimeout, isDemoted } from './errors.js';
 import { afterProcessTime } from '../process/process-time.js';
 import { recordStatement } from '../watch/statements.js';
+import { DatabaseTimeout, isDemoted } from './errors.js';
 
 /** Max idle time of a connection: MySQL closes it after 5 s (`silences` in connection.ts). */
 export const maxIdleMs = 4000;

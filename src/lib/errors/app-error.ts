@@ -1,6 +1,6 @@
 // The error that carries an outcome of the catalogue to the caller.
-import { errorCatalogue, type ErrorSlug } from './catalogue.js';
 import { fill, type Language } from '../values/language.js';
+import { errorCatalogue, type ErrorSlug } from './catalogue.js';
 
 export type FieldErrors = Record<string, string[]>;
 

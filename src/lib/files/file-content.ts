@@ -1,8 +1,8 @@
 // Checks that a file's content matches its extension.
 import type { Readable } from 'node:stream';
 import { fail } from '../errors/app-error.js';
-import type { FileKind } from './file-kinds.js';
 import type { ByteRange } from '../storage/storage.js';
+import type { FileKind } from './file-kinds.js';
 
 /** Reads the file, or one range of it. */
 export type OpenFile = (range?: ByteRange) => Promise<Readable>;

@@ -1,10 +1,10 @@
 // Validates request parts with their Joi schemas and reports problems per field in the caller's language.
 import Joi from 'joi';
-import { findOversized } from './size-limits.js';
 import type { ErrorSlug } from '../errors/catalogue.js';
 import { AppError, type FieldErrors } from '../errors/app-error.js';
 import { currentLanguage } from '../process/context.js';
 import type { Language } from '../values/language.js';
+import { findOversized } from './size-limits.js';
 
 const texts: Record<Language, Record<string, string>> = {
   'zh-CN': {

@@ -6,13 +6,13 @@ import { config } from '../../../config/index.js';
 import { currentTraceId } from '../process/context.js';
 import { logger } from '../watch/logger.js';
 import { throttled } from '../watch/log-throttle.js';
-import { queueNames, queuePrefix, type QueueName } from './names.js';
-import { queueTelemetry } from './telemetry.js';
 import { listen, publish, untilListening } from '../redis/pubsub.js';
 import { withTimeout } from '../process/with-timeout.js';
 import { newUlid } from '../secrets/random-id.js';
 import { closeConnection, failingFast, openConnection } from '../redis/connection.js';
 import { redis } from '../redis/redis.js';
+import { queueNames, queuePrefix, type QueueName } from './names.js';
+import { queueTelemetry } from './telemetry.js';
 
 /** What a job carries in Redis. */
 export interface Envelope {

@@ -1,8 +1,8 @@
 // The command connections to Redis, and the keys of this deployment. Callers decide what to do when Redis is
 // unavailable.
 import { config } from '../../../config/index.js';
-import { closeConnection, failingFast, openConnection, silenceMs } from './connection.js';
 import { withTimeout } from '../process/with-timeout.js';
+import { closeConnection, failingFast, openConnection, silenceMs } from './connection.js';
 
 /**
  * For callers with a fallback: fails at once while Redis is unavailable, and after 200 ms without a

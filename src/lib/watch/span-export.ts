@@ -5,9 +5,9 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { config } from '../../../config/index.js';
+import { withTimeout } from '../process/with-timeout.js';
 import { logger } from './logger.js';
 import { throttled } from './log-throttle.js';
-import { withTimeout } from '../process/with-timeout.js';
 
 /** Max spans in the buffer; more are dropped. About 1 KiB each. */
 const maxQueueSize = 4096;

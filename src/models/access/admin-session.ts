@@ -7,9 +7,9 @@ import { fail } from '../../lib/errors/app-error.js';
 import { networkOf } from '../../lib/values/ip.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/values/user-agent.js';
-import type { Credential } from './sign-in.js';
 import { deleteAll } from '../tables/retention.js';
 import { changing } from '../tables/versions.js';
+import type { Credential } from './sign-in.js';
 import { Admin, AdminSession } from './tables.js';
 
 export interface OpenedSession {

@@ -7,6 +7,10 @@ import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
 import { id, status } from '../../lib/input/schema.js';
 import { hashPassword } from '../../lib/secrets/password.js';
+import { changing } from '../tables/versions.js';
+import { containing, during, findPage, matching } from '../tables/find.js';
+import { replaceSet, touch } from '../tables/sets.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 import { endSessions } from './admin-session.js';
 import { roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
@@ -18,12 +22,8 @@ import {
   type Holder,
 } from './rights.js';
 import { assertExist } from './role.js';
-import { changing } from '../tables/versions.js';
 import { Admin, Role, type AdminSession, type Department } from './tables.js';
 import { assertDepartment, departmentsBelow } from './department.js';
-import { containing, during, findPage, matching } from '../tables/find.js';
-import { replaceSet, touch } from '../tables/sets.js';
-import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type AdminFields = Fields<
   Admin,

@@ -5,12 +5,12 @@ import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
+import { changing } from '../tables/versions.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 import { menuTitle, withoutShown } from './builtin-names.js';
 import type { Identity } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
-import { changing } from '../tables/versions.js';
 import { Menu, Permission } from './tables.js';
-import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type MenuFields = Fields<Menu, 'module'>;
 

@@ -4,12 +4,12 @@ import { now } from '../../lib/values/clock.js';
 import { canonicalPart } from '../../lib/values/ip.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { endSessions, revokeSessions } from './admin-session.js';
-import { idleSince, type Identity } from './identity.js';
-import { assertOutranks, lockSuperAdmins } from './rights.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
 import type { Listed } from '../tables/table.js';
 import { changing } from '../tables/versions.js';
+import { endSessions, revokeSessions } from './admin-session.js';
+import { idleSince, type Identity } from './identity.js';
+import { assertOutranks, lockSuperAdmins } from './rights.js';
 import { AdminSession, type Admin } from './tables.js';
 
 export interface OnlineFilter extends ListQuery {

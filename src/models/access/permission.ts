@@ -4,6 +4,9 @@ import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { changing } from '../tables/versions.js';
+import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 import {
   menuTitle,
   permissionName,
@@ -13,10 +16,7 @@ import {
 } from './builtin-names.js';
 import type { PermissionRule } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
-import { changing } from '../tables/versions.js';
 import { Menu, Permission, RolePermission } from './tables.js';
-import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
-import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type PermissionFields = Fields<Permission, 'is_builtin'>;
 

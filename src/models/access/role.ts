@@ -6,6 +6,10 @@ import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
+import { changing } from '../tables/versions.js';
+import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
+import { replaceSet, touch } from '../tables/sets.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 import {
   menuTitle,
   permissionName,
@@ -16,10 +20,6 @@ import {
 } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';
-import { changing } from '../tables/versions.js';
-import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
-import { replaceSet, touch } from '../tables/sets.js';
-import { listed, type Fields, type Listed } from '../tables/table.js';
 import { AdminRole, Menu, Permission, Role } from './tables.js';
 
 export type RoleFields = Fields<Role> & { permission_ids?: number[]; menu_ids?: number[] };

@@ -7,13 +7,13 @@ import { AppError } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fill, say, type Language, type Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
-import { expiryOf } from './export.js';
-import { exportSources } from './export-sources.js';
-import { Export, type ExportFormat, type ExportType } from './tables.js';
 import type { NewNotification } from '../office/notification.js';
 import { Notification } from '../office/tables.js';
 import { deliverProgress, endTransfer, stalledTransfers } from '../office/transfer.js';
 import { abandonFile, keepFile, reserveFile } from '../files/stored-file.js';
+import { expiryOf } from './export.js';
+import { exportSources } from './export-sources.js';
+import { Export, type ExportFormat, type ExportType } from './tables.js';
 
 /** One run of an export. The latest of concurrent runs wins: the row holds the key of its file. */
 export interface ExportRun {

@@ -8,13 +8,13 @@ import { Admin, Department } from '../access/tables.js';
 import { columnsOf, computed } from '../tables/selection.js';
 import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, User } from '../trade/tables.js';
 import { Refund } from '../trade/channel-tables.js';
-import type { SheetSource } from './export-sheet.js';
-import { column, otherTitled, text, titled, yesNo } from './sheet-columns.js';
-import type { ExportType } from './tables.js';
 import { orderFilters, ordersWhere, type OrderCriteria } from '../trade/order.js';
 import { paymentFilters, paymentsWhere, type PaymentCriteria } from '../trade/payment-criteria.js';
 import { refundFilters, refundsWhere, type RefundCriteria } from '../trade/refund.js';
 import { userFilters, usersWhere, type UserCriteria } from '../trade/user.js';
+import type { SheetSource } from './export-sheet.js';
+import { column, otherTitled, text, titled, yesNo } from './sheet-columns.js';
+import type { ExportType } from './tables.js';
 
 const admin = columnsOf(Admin, 'a');
 const department = columnsOf(Department, 'd');

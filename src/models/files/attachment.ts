@@ -1,9 +1,9 @@
 // attachments: files of administrators: name, kind and digest in the row, content in the storage.
 import type { Transaction } from 'sequelize';
+import { config } from '../../../config/index.js';
 import { transact } from '../../lib/database/db.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
-import { config } from '../../../config/index.js';
 import { checkedCharset, type Charset, type OpenFile } from '../../lib/files/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';

@@ -7,9 +7,9 @@ import { fail } from '../../lib/errors/app-error.js';
 import { currentLanguage } from '../../lib/process/context.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { Admin } from '../access/tables.js';
+import { listed, type Listed } from '../tables/table.js';
 import { fileError, readFileName } from './attachment.js';
 import { chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
-import { listed, type Listed } from '../tables/table.js';
 import { removeFiles } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
 

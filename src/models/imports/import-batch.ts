@@ -3,12 +3,12 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { bulk, change, type SqlValue } from '../../lib/database/db.js';
 import { newOrderNumber, periodOf } from '../../lib/values/numbers.js';
+import { withPartition } from '../tables/partitions.js';
+import { User } from '../trade/tables.js';
 import { storeProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-progress.js';
 import { problemsByRow, type OrderDraft } from './order-draft.js';
 import type { Problem } from './order-sheet.js';
-import { withPartition } from '../tables/partitions.js';
-import { User } from '../trade/tables.js';
 
 /** Another run was there first, or the import has ended; what was written is undone. */
 class Overtaken extends Error {}

@@ -10,8 +10,8 @@ import { logger } from '../../lib/watch/logger.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
 import { StartRefused } from '../../lib/process/lifecycle.js';
 import { underClaim } from '../tables/claim.js';
-import { migrations } from './index.js';
 import { extendPartitions } from '../tables/partitions.js';
+import { migrations } from './index.js';
 
 const unknownDatabase = 1049;
 const unknownTable = 1146;

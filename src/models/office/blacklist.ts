@@ -15,8 +15,8 @@ import { blankToNull } from '../../lib/input/blank-to-null.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, lockRow, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';
-import { Blacklist } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
+import { Blacklist } from './tables.js';
 
 export type BlacklistFields = Fields<Blacklist, 'first_ip' | 'last_ip'>;
 

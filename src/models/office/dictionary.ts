@@ -6,9 +6,9 @@ import { blankToNull } from '../../lib/input/blank-to-null.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { isTooDeep, maxDepth, withDescendants } from '../../lib/values/tree.js';
-import { Dictionary } from './tables.js';
 import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
+import { Dictionary } from './tables.js';
 
 export type DictionaryFields = Fields<Dictionary>;
 

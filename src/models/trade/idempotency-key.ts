@@ -1,6 +1,6 @@
 // idempotency_keys: a create repeated with the same Idempotency-Key answers the record of the first one.
-import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
+import { change } from '../../lib/database/db.js';
 import { now } from '../../lib/values/clock.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { derivedKeys, hmacHex } from '../../lib/secrets/secret-box.js';

@@ -7,12 +7,12 @@ import { Money } from '../../lib/values/money.js';
 import { announce } from '../../lib/redis/changes.js';
 import { newOrderNumber, periodOf } from '../../lib/values/numbers.js';
 import { problem } from '../../lib/input/validation.js';
-import type { OrderFields } from './order.js';
-import type { LineRecord, OrderRecord } from './order-record.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow, insertSql } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { blank } from '../tables/table.js';
+import type { OrderFields } from './order.js';
+import type { LineRecord, OrderRecord } from './order-record.js';
 import { Order, OrderDetail, User } from './tables.js';
 
 export interface OrderLine {

@@ -1,7 +1,7 @@
 // orders: what users are to pay for; lists, changes, cancelling. Only payment-settlement.ts makes an order paid.
-import { blankToNull } from '../../lib/input/blank-to-null.js';
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { now } from '../../lib/values/clock.js';
 import { reports, transact, type SqlValue } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
@@ -14,8 +14,8 @@ import { addFilters, filtersOf } from '../tables/filters.js';
 import { listPage } from '../tables/page.js';
 import { columnsOf, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { lockRows, updateRows } from '../tables/rows.js';
-import { selectOrders, type OrderRecord } from './order-record.js';
 import type { Fields } from '../tables/table.js';
+import { selectOrders, type OrderRecord } from './order-record.js';
 import { Order, type OrderStatus } from './tables.js';
 import { cancelPayments } from './payment.js';
 import { isBeingPaid } from './payment-callback.js';

@@ -1,6 +1,6 @@
 // Verified attempts of the inbox (payment_callbacks) as settlement reads, locks and marks them.
-import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
+import { change } from '../../lib/database/db.js';
 import { now } from '../../lib/values/clock.js';
 import { orderKey, paymentKey } from '../../lib/values/numbers.js';
 import { columnsOf, selection, type Expression, type RowOf } from '../tables/selection.js';

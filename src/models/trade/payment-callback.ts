@@ -1,6 +1,6 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is stored; a verified one waits for settlement.
-import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
+import { config } from '../../../config/index.js';
 import type { RawCallback } from '../../lib/channels/channel.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
@@ -10,8 +10,8 @@ import { unseal } from '../../lib/secrets/secret-box.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';
-import { PaymentCallback } from './tables.js';
 import { removeOld, removeOldRows } from '../tables/retention.js';
+import { PaymentCallback } from './tables.js';
 
 export interface CallbackKey {
   id: number;

@@ -1,9 +1,9 @@
 // payment_follow_ups: placed payments whose company is asked until it gives a final answer. A row says when; the
 // sweeper finds it.
+import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
-import type { Transaction } from 'sequelize';
 import { orderKey, paymentKey, periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { insertSql, updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';

@@ -7,6 +7,9 @@ import { logger } from '../../lib/watch/logger.js';
 import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
+import type { Fields, Listed } from '../tables/table.js';
+import { columnsOf, computed, type RowOf, selection } from '../tables/selection.js';
+import { lockRows, updateRows } from '../tables/rows.js';
 import {
   areSealedToday,
   changedSettings,
@@ -17,9 +20,6 @@ import {
   shownConfig,
 } from './method-settings.js';
 import { PaymentMethod } from './tables.js';
-import type { Fields, Listed } from '../tables/table.js';
-import { columnsOf, computed, type RowOf, selection } from '../tables/selection.js';
-import { lockRows, updateRows } from '../tables/rows.js';
 
 export type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
   name?: string;

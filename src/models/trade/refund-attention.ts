@@ -9,8 +9,8 @@ import { announce } from '../../lib/redis/changes.js';
 import { notifyWithin } from '../office/notification.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { keyOfRefund } from './refund.js';
 import { Notification } from '../office/tables.js';
+import { keyOfRefund } from './refund.js';
 import { Refund } from './channel-tables.js';
 
 export type RefundAttention = 'refund_failed' | 'refund_stuck' | 'refund_slow';

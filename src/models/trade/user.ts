@@ -9,10 +9,10 @@ import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/inpu
 import { status } from '../../lib/input/schema.js';
 import { announce } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
-import { User } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
+import { User } from './tables.js';
 
 export type UserFields = Fields<
   User,

@@ -1,10 +1,10 @@
 // Edits survive a reload, a new sign-in of the same person and a new version of the page, except for secrets.
 import { useEffect, useState } from 'react';
 import { draftPlace } from '../../contract/session.ts';
-import { useProfile } from '../show/profile.ts';
-import type { Fields } from './form-values.ts';
-import type { AnyRow } from '../resource.ts';
 import { tabStorage } from '../../contract/tab-storage.ts';
+import { useProfile } from '../show/profile.ts';
+import type { AnyRow } from '../resource.ts';
+import type { Fields } from './form-values.ts';
 
 interface Draft {
   /** What its writer has changed. */

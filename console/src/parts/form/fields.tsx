@@ -4,12 +4,12 @@ import { Input, Select } from 'antd';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { texts, type Both } from '../../contract/texts.ts';
-import { clearing } from './clearing.tsx';
-import { passwordRules } from './password-rules.ts';
 import { isAmount, typedAmount } from '../show/money.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { enabled, isOneOf, nameOf, yesNo, type States } from '../show/states.tsx';
+import { clearing } from './clearing.tsx';
+import { passwordRules } from './password-rules.ts';
 
 export interface Control<V = unknown> {
   id?: string;

@@ -1,7 +1,7 @@
 // A form loaded on demand: most visits of a list open none.
 import { lazy, Suspense } from 'react';
-import type { FormProps } from './form.tsx';
 import { Guard } from '../show/guard.tsx';
+import type { FormProps } from './form.tsx';
 
 const Form = lazy(() => import('./form.tsx'));
 

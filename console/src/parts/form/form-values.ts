@@ -1,6 +1,6 @@
 // Values of a form: initial ones, those to send, and those changed concurrently.
-import type { Field } from './fields.tsx';
 import type { AnyRow } from '../resource.ts';
+import type { Field } from './fields.tsx';
 
 export type Fields = Readonly<Record<string, Field>>;
 

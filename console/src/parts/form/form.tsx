@@ -6,6 +6,9 @@ import { call, Failure, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
 import { randomKey } from '../../contract/plain-http.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
+import { detailsOf, failureOf, useCountdown } from '../show/problem.tsx';
+import type { AnyRow, Question } from '../resource.ts';
+import { useReturnFocus } from '../show/use-return-focus.ts';
 import { useAskDiscard } from './ask-discard.ts';
 import { DraftNote } from './draft-note.tsx';
 import { useDraft, useLeaveGuard } from './draft.ts';
@@ -13,9 +16,6 @@ import type { Field } from './fields.tsx';
 import { FormEnd, fieldOf, goTo } from './form-focus.tsx';
 import { rulesOf } from './form-rules.ts';
 import { changed, given, initialOf, rebase, touched, type Fields } from './form-values.ts';
-import { detailsOf, failureOf, useCountdown } from '../show/problem.tsx';
-import type { AnyRow, Question } from '../resource.ts';
-import { useReturnFocus } from '../show/use-return-focus.ts';
 
 const t = texts({
   'zh-CN': {

@@ -2,9 +2,9 @@
 import { DeleteOutlined, PlusOutlined } from '@ant-design/icons';
 import { Button, Flex, Form, Input, InputNumber } from 'antd';
 import { texts } from '../../contract/texts.ts';
+import { fromCents, showAmount, toCents, typedAmount } from '../show/money.ts';
 import type { Control } from './fields.tsx';
 import { emptyLine, hasWrongPrice, isWhole, type Line } from './line.ts';
-import { fromCents, showAmount, toCents, typedAmount } from '../show/money.ts';
 
 const t = texts({
   'zh-CN': {

@@ -6,7 +6,6 @@ import { useState, type ComponentProps } from 'react';
 import { useLocation, useNavigate, useParams } from 'react-router';
 import { call, type Route } from '../../contract/api.ts';
 import { read, texts } from '../../contract/texts.ts';
-import { ActionButtons } from './actions.tsx';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { Guard } from '../show/guard.tsx';
 import { isFirstPage } from '../show/is-first-page.ts';
@@ -16,6 +15,7 @@ import { useMay } from '../show/profile.ts';
 import { Facts } from '../show/facts.tsx';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';
 import { useReturnFocus } from '../show/use-return-focus.ts';
+import { ActionButtons } from './actions.tsx';
 
 const t = texts({
   'zh-CN': { edit: '修改', create: (what: string) => `新建${what}`, created: '已创建' },

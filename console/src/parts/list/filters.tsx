@@ -4,13 +4,13 @@ import { Button, ConfigProvider, Flex, Input, Space } from 'antd';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
-import type { ListState } from './codec.ts';
 import type { Control, Field } from '../form/fields.tsx';
 import { labelOf, type Resource } from '../resource.ts';
 import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
-import { isPeriod, periodBounds, periodNames, periodOf, type PeriodName } from './periods.ts';
 import { showDay } from '../show/time.ts';
+import type { ListState } from './codec.ts';
+import { isPeriod, periodBounds, periodNames, periodOf, type PeriodName } from './periods.ts';
 import type { Change } from './use-list.ts';
 
 const t = texts({

@@ -15,14 +15,14 @@ import { useLocation } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
-import type { ListState } from './codec.ts';
-import { useEditQuery } from './edit-query.ts';
-import { ExportButton } from './export.tsx';
 import { LinkButton } from '../show/link-button.tsx';
 import { showAmount, showCount } from '../show/money.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { labelColumn, labelOf, type Resource } from '../resource.ts';
+import type { ListState } from './codec.ts';
+import { useEditQuery } from './edit-query.ts';
+import { ExportButton } from './export.tsx';
 import { filterValues, useHiddenColumns, type Page } from './use-list.ts';
 import { Views } from './views.tsx';
 

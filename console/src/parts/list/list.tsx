@@ -17,19 +17,19 @@ import { Outlet } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
-import type { ListState } from './codec.ts';
-import { Filters } from './filters.tsx';
 import { Guard } from '../show/guard.tsx';
 import { keepFocus } from '../show/keep-focus.ts';
-import { ListHead } from './list-head.tsx';
 import { failureOf, noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { useTitle } from '../show/use-title.ts';
+import type { ListState } from './codec.ts';
+import { Filters } from './filters.tsx';
+import { ListHead } from './list-head.tsx';
 import { useAct, useIsSelectable } from './actions.tsx';
 import { keyOf } from './row.tsx';
 import { Rows } from './rows.tsx';
 import { useList, useListState, type Page } from './use-list.ts';
-import { useTitle } from '../show/use-title.ts';
 
 const t = texts({
   'zh-CN': {

@@ -4,12 +4,12 @@ import { App, Button } from 'antd';
 import { useState } from 'react';
 import { call, Failure } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
-import { bodyOf, manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { keepFocus } from '../show/keep-focus.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useProfile } from '../show/profile.ts';
 import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { bodyOf, manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
 
 const t = texts({
   'zh-CN': {

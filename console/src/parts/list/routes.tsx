@@ -4,8 +4,8 @@ import { Skeleton } from 'antd';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { useLocation, useParams } from 'react-router';
 import { Guard } from '../show/guard.tsx';
-import { ListScreen } from './list.tsx';
 import type { Resource } from '../resource.ts';
+import { ListScreen } from './list.tsx';
 
 // Loaded on demand.
 const detail = () => import('./detail.tsx');

@@ -3,11 +3,11 @@ import { MoreOutlined } from '@ant-design/icons';
 import type { ReactNode } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
-import { useActions, type AnyAction } from './actions.tsx';
-import type { ListState } from './codec.ts';
 import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
 import { idOf, type AnyRow, type Resource } from '../resource.ts';
+import { useActions, type AnyAction } from './actions.tsx';
+import type { ListState } from './codec.ts';
 
 const t = texts({
   'zh-CN': { more: '操作', tick: (name: string) => `选择 ${name}` },

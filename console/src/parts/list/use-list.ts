@@ -4,11 +4,11 @@ import { useCallback, useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { useSettings } from '../../contract/settings.ts';
+import { foldedIn, labelColumn, type AnyRow, type Resource } from '../resource.ts';
+import { isInstant } from '../show/time.ts';
 import { decode, encode, type Checks, type ListState } from './codec.ts';
 import { useEditQuery } from './edit-query.ts';
 import { recoveryMs } from './recovery.ts';
-import { foldedIn, labelColumn, type AnyRow, type Resource } from '../resource.ts';
-import { isInstant } from '../show/time.ts';
 
 export interface Page {
   list: AnyRow[];

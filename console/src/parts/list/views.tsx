@@ -7,8 +7,8 @@ import { copyText } from '../../contract/plain-http.ts';
 import { changeSettings, useSettings, type View } from '../../contract/settings.ts';
 import { texts } from '../../contract/texts.ts';
 import { MenuButton } from '../show/menu-button.tsx';
-import { isPeriod, periodBounds, periodOf } from './periods.ts';
 import type { Resource } from '../resource.ts';
+import { isPeriod, periodBounds, periodOf } from './periods.ts';
 import { useHiddenColumns } from './use-list.ts';
 
 const t = texts({

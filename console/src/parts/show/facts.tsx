@@ -1,7 +1,7 @@
 // The fields of a row.
 import { read } from '../../contract/texts.ts';
-import { Label, Value, type Cell } from './cells.tsx';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { Label, Value, type Cell } from './cells.tsx';
 
 /** Names and values, in declared order. */
 export function Facts({

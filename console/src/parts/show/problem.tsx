@@ -1,8 +1,8 @@
 // Explains a failure and what can be done about it.
 import { Alert, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
-import { Failure } from '../../contract/api.ts';
 import { useLocation } from 'react-router';
+import { Failure } from '../../contract/api.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { Copyable } from './copyable.tsx';
 import { LinkButton } from './link-button.tsx';

@@ -1,7 +1,7 @@
 // Events in order.
 import type { ReactNode } from 'react';
-import type { Tone } from './states.tsx';
 import { texts } from '../../contract/texts.ts';
+import type { Tone } from './states.tsx';
 import { Time } from './cells.tsx';
 
 const t = texts({ 'zh-CN': { unknown: '时间未记录' }, 'en-US': { unknown: 'Time not recorded' } });

@@ -27,11 +27,11 @@ import {
   resetAdminPassword,
   updateAdmin,
 } from '../../../models/access/admin.js';
+import { Admin } from '../../../models/access/tables.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { adminKeys } from '../../declare/records.js';
 import { enabled, integer, keysOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { Admin } from '../../../models/access/tables.js';
 
 const admin = resource('Admin', { ...keysOf(Admin), ...adminKeys, status: enabled() });
 

@@ -20,9 +20,9 @@ import {
   getDepartment,
   updateDepartment,
 } from '../../../models/access/department.js';
+import { Department } from '../../../models/access/tables.js';
 import { enabled, flag, forestOf, keysOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { Department } from '../../../models/access/tables.js';
 
 const keys = { ...keysOf(Department), status: enabled(), in_use: flag() };
 

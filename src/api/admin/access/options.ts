@@ -2,8 +2,6 @@
 import Joi from 'joi';
 import { fail } from '../../../lib/errors/app-error.js';
 import { toTree, type Tree } from '../../../lib/values/tree.js';
-import { mayPass } from '../../declare/permission.js';
-import { route } from '../../declare/route.js';
 import { adminOptions } from '../../../models/access/admin.js';
 import { departmentOptions } from '../../../models/access/department.js';
 import { dictionaryEntries } from '../../../models/office/dictionary.js';
@@ -11,6 +9,8 @@ import { menuOptions } from '../../../models/access/menu.js';
 import { permissionOptions } from '../../../models/access/permission.js';
 import { methodOptions } from '../../../models/trade/payment-method.js';
 import { roleOptions } from '../../../models/access/role.js';
+import { mayPass } from '../../declare/permission.js';
+import { route } from '../../declare/route.js';
 
 interface Option {
   value: number | string;

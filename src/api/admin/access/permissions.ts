@@ -21,10 +21,10 @@ import {
   permissionSortable,
   updatePermission,
 } from '../../../models/access/permission.js';
+import { Menu, Permission } from '../../../models/access/tables.js';
 import { covers } from '../../declare/permission.js';
 import { enabled, keysOf, pageOf, recordOrNull, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { Menu, Permission } from '../../../models/access/tables.js';
 
 const method = () => Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
 

@@ -20,9 +20,9 @@ import {
   roleSortable,
   updateRole,
 } from '../../../models/access/role.js';
+import { Menu, Permission, Role } from '../../../models/access/tables.js';
 import { enabled, flag, keysOf, listOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { Menu, Permission, Role } from '../../../models/access/tables.js';
 
 const keys = {
   ...keysOf(Role),

@@ -21,6 +21,8 @@ import { endOwnSession, listOwnSessions } from '../../../models/access/online-ad
 import { AdminSession } from '../../../models/access/tables.js';
 import { countUnread } from '../../../models/office/notification-inbox.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
+import { allPermissionSlugs } from '../../../models/access/permission.js';
+import { menuTreeFor } from '../../../models/access/menu.js';
 import { channelTypes } from '../../declare/channel-schemas.js';
 import { adminKeys, menuForest } from '../../declare/records.js';
 import {
@@ -38,8 +40,6 @@ import {
 } from '../../declare/response.js';
 import { route } from '../../declare/route.js';
 import { passwordChange } from '../../flows/sign-in-limits.js';
-import { allPermissionSlugs } from '../../../models/access/permission.js';
-import { menuTreeFor } from '../../../models/access/menu.js';
 
 type ProfileFields = Partial<Pick<AdminFields, 'nickname' | 'email' | 'phone' | 'avatar'>>;
 

@@ -3,10 +3,10 @@ import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { id, status } from '../../../lib/input/schema.js';
 import { findLogin, listLogins, loginSortable, type LoginFilter } from '../../../models/logs/login-log.js';
+import { LoginLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { described, keysOf, pageOf, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { LoginLog } from '../../../models/logs/tables.js';
 
 const item = resource('LoginLog', {
   ...described(keysOf(LoginLog), { status: ['0 failure, 1 success'] }),

@@ -8,6 +8,7 @@ import {
   operationSortable,
   type OperationFilter,
 } from '../../../models/logs/operation-log.js';
+import { OperationLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { shownTitle } from '../../declare/operation-log.js';
 import {
@@ -22,7 +23,6 @@ import {
   text,
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { OperationLog } from '../../../models/logs/tables.js';
 
 const item = resource('OperationLog', {
   ...described(keysOf(OperationLog), {

@@ -7,10 +7,10 @@ import {
   systemSortable,
   type SystemFilter,
 } from '../../../models/logs/system-log.js';
+import { logLevels, SystemLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { described, json, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { logLevels, SystemLog } from '../../../models/logs/tables.js';
 
 const item = resource('SystemLog', {
   ...described(keysOf(SystemLog), {

@@ -13,9 +13,9 @@ import {
   listBlacklists,
   updateBlacklist,
 } from '../../../models/office/blacklist.js';
+import { Blacklist } from '../../../models/office/tables.js';
 import { described, integer, keysOf, pageOf, record, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { Blacklist } from '../../../models/office/tables.js';
 
 const entry = resource(
   'BlacklistEntry',

@@ -24,9 +24,9 @@ import {
   listDictionaries,
   updateDictionary,
 } from '../../../models/office/dictionary.js';
+import { Dictionary } from '../../../models/office/tables.js';
 import { enabled, flag, keysOf, listOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { Dictionary } from '../../../models/office/tables.js';
 
 const entry = resource('DictionaryEntry', { ...keysOf(Dictionary), status: enabled(), in_use: flag() });
 

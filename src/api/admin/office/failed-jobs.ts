@@ -13,8 +13,8 @@ import {
   type FailedJobCriteria,
   type FailedJobFilter,
 } from '../../../models/office/failed-job.js';
-import { described, integer, json, keysOf, pageOf, record, resource } from '../../declare/response.js';
 import { FailedJob, failedJobStates } from '../../../models/office/tables.js';
+import { described, integer, json, keysOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const stateWords = 'failed, retried (queued again) or done';

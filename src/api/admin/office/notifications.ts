@@ -18,6 +18,12 @@ import {
   type NotificationRecord,
 } from '../../../models/office/notification.js';
 import {
+  Notification,
+  notificationTypes,
+  sentTypes,
+  type NotificationType,
+} from '../../../models/office/tables.js';
+import {
   described,
   flag,
   integer,
@@ -29,12 +35,6 @@ import {
   text,
   timestampOrNull,
 } from '../../declare/response.js';
-import {
-  Notification,
-  notificationTypes,
-  sentTypes,
-  type NotificationType,
-} from '../../../models/office/tables.js';
 import { can, route } from '../../declare/route.js';
 
 interface NotificationBody {

@@ -19,6 +19,7 @@ import {
 } from '../../../models/trade/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
 import { refundsOfOrder } from '../../../models/trade/refund.js';
+import { Order, OrderDetail, orderStatuses, User } from '../../../models/trade/tables.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { refund } from '../../declare/records.js';
 import { importAnswer, receiveImport } from '../../flows/import-upload.js';
@@ -36,7 +37,6 @@ import {
   textOrNull,
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { Order, OrderDetail, orderStatuses, User } from '../../../models/trade/tables.js';
 
 const keys = {
   ...described(keysOf(Order), {

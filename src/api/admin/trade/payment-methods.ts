@@ -24,6 +24,7 @@ import {
   methodSortable,
   updateMethod,
 } from '../../../models/trade/payment-method.js';
+import { PaymentMethod } from '../../../models/trade/tables.js';
 import { flag, keysOf, listOf, oneOf, pageOf, resource, text, textOrNull } from '../../declare/response.js';
 import {
   changedConfig,
@@ -34,7 +35,6 @@ import {
 } from '../../declare/channel-schemas.js';
 import { can, route } from '../../declare/route.js';
 import { testMethod } from '../../flows/method-test.js';
-import { PaymentMethod } from '../../../models/trade/tables.js';
 
 interface MethodBody {
   name?: string;

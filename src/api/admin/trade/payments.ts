@@ -21,6 +21,7 @@ import { PaymentFollowUp } from '../../../models/trade/channel-tables.js';
 import { followUpOf } from '../../../models/trade/payment-follow-up.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import { refundsOf } from '../../../models/trade/refund.js';
+import { Order, PaymentCallback, PaymentHandling, User } from '../../../models/trade/tables.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { paymentKeys, refund } from '../../declare/records.js';
@@ -38,7 +39,6 @@ import {
   textOrNull,
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { Order, PaymentCallback, PaymentHandling, User } from '../../../models/trade/tables.js';
 
 const user = recordOrNull(keysOf(User, 'id', 'username')).description('The user whose order it pays');
 

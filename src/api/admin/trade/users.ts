@@ -26,11 +26,11 @@ import {
   type UserFilter,
   userSortable,
 } from '../../../models/trade/user.js';
+import { User } from '../../../models/trade/tables.js';
 import { balanceChanged, balanceChangeKeys, operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { enabled, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { User } from '../../../models/trade/tables.js';
 
 const user = resource('User', { ...keysOf(User), status: enabled() });
 

@@ -20,12 +20,12 @@ import { isRedisDown } from '../../../lib/redis/redis.js';
 import { StorageUnavailable } from '../../../lib/storage/storage.js';
 import { isZone, withZone } from '../../../lib/values/time.js';
 import { requests, requestSeconds } from '../../../lib/watch/metrics.js';
-import { compressed, isLong } from '../compression.js';
+import { failSpan, isTracing, startSpan } from '../../../lib/watch/tracing.js';
+import { spanNamed } from '../../../lib/watch/traceparent.js';
 import { logOperation } from '../../declare/operation-log.js';
 import { fullPath } from '../../declare/route.js';
 import type { RequestState } from '../../declare/request-state.js';
-import { failSpan, isTracing, startSpan } from '../../../lib/watch/tracing.js';
-import { spanNamed } from '../../../lib/watch/traceparent.js';
+import { compressed, isLong } from '../compression.js';
 
 // Fixed headers of a JSON API (OWASP REST security); the documentation page sets its own policy.
 export const securityHeaders = {

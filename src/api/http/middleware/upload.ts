@@ -12,8 +12,8 @@ import { privateFolder } from '../../../lib/files/folder.js';
 import { randomToken } from '../../../lib/secrets/random-id.js';
 import { isDiskFull } from '../../../lib/storage/local.js';
 import { problem } from '../../../lib/input/validation.js';
-import { uploadFolder } from '../upload-folder.js';
 import type { Upload, UploadDeclaration } from '../../declare/route.js';
+import { uploadFolder } from '../upload-folder.js';
 
 export interface ReceivedForm {
   fields: Record<string, unknown>;
