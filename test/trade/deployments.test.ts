@@ -8,30 +8,43 @@ import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 
 const service = serviceTest();
+let production: Client;
 let withoutPayments: Client;
 
 test.before(async () => {
-  withoutPayments = service.admin.at((await startApi({ MODULE_PAYMENTS_ENABLED: 'false' })).url);
+  // No production starts on the password that everybody knows.
+  const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
+  await service.admin.put('/password', own);
+  const started = await Promise.all([
+    startApi({ NODE_ENV: 'production', HOST: '127.0.0.1' }),
+    startApi({ MODULE_PAYMENTS_ENABLED: 'false' }),
+  ]);
+  [production, withoutPayments] = started.map(({ url }) => service.admin.at(url)) as [Client, Client];
 });
 
 test('production accepts no mock method without a secret', async (t) => {
   const unsigned = await makeMethod(service.admin, '');
-  // No production starts on the password that everybody knows.
-  const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
-  t.is((await service.admin.put('/password', own)).status, 200);
-  const production = await startApi({ NODE_ENV: 'production', HOST: '127.0.0.1' });
-  const admin = service.admin.at(production.url);
-  const refused = await admin.post('/payment-methods', { type: 'mock' });
+  const refused = await production.post('/payment-methods', { type: 'mock' });
   t.deepEqual([refused.status, Object.keys(refused.errors ?? {})], [400, ['config.shared_secret']]);
-  const short = await admin.post('/payment-methods', { type: 'mock', shared_secret: 'x'.repeat(15) });
+  const short = await production.post('/payment-methods', { type: 'mock', shared_secret: 'x'.repeat(15) });
   t.deepEqual([short.status, Object.keys(short.errors ?? {})], [422, ['config.shared_secret']]);
-  const signed = await makeMethod(admin, 'x'.repeat(16));
-  t.is((await admin.put(`/payment-methods/${signed.id}`, { shared_secret: '' })).status, 400);
+  const signed = await makeMethod(production, 'x'.repeat(16));
+  t.is((await production.put(`/payment-methods/${signed.id}`, { shared_secret: '' })).status, 400);
   const payment = await makePayment(service.admin, unsigned.id);
   const callback = { out_trade_no: payment.payment_no, trade_status: 'SUCCESS' };
-  const answer = await admin.post('//api/payment/notify/mock', callback);
+  const answer = await production.post('//api/payment/notify/mock', callback);
   t.deepEqual([answer.status, answer.errorCode], [400, 'payment_sign_invalid']);
   t.is((await service.anonymous.post('//api/payment/notify/mock', callback)).data.status, 'paid');
+});
+
+test('in production the mock channel does not reveal how to sign its callback', async (t) => {
+  const { id: payment_method_id } = await makeMethod(service.admin);
+  const { order_no } = await makePayment(service.admin, payment_method_id);
+  const place = (client: Client) => client.post('/payments', { order_no, payment_method_id, initiate: true });
+  t.is(typeof (await place(service.admin)).data.gateway.sign, 'string');
+  const { status, data } = await place(production);
+  t.is(status, 200);
+  t.false('sign' in data.gateway);
 });
 
 test('a disabled gateway can be neither created, placed, queried nor called back', async (t) => {
