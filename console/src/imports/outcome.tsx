@@ -47,7 +47,7 @@ const t = texts({
   },
 });
 
-export type Import = Data<'GET /api/admin/imports/{id}'>;
+type Import = Data<'GET /api/admin/imports/{id}'>;
 
 const pollMs = 700;
 

@@ -86,7 +86,7 @@ export interface SheetRow {
   problems: Problem[];
 }
 
-export const maxQuantity = 1_000_000;
+const maxQuantity = 1_000_000;
 const longest = { order_ref: 64, username: 50, remark: 500, product_name: 200 } as const;
 const maxNamed = 10;
 /** Max characters stored of a refused value. */

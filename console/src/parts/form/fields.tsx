@@ -100,7 +100,7 @@ export const note = (rows = 3): Field<string> => ({
   ),
 });
 
-export const secret = (): Field<string> => ({
+const secret = (): Field<string> => ({
   isSecret: true,
   control: ({ onChange, ...props }) => (
     <Input.Password

@@ -71,7 +71,7 @@ export function useHiddenColumns(resource: Resource): readonly string[] {
 }
 
 /** The API query of a state. */
-export function queryOf({ page, order, filters }: ListState, pageSize: number): Record<string, string> {
+function queryOf({ page, order, filters }: ListState, pageSize: number): Record<string, string> {
   return {
     ...filters,
     ...(order ? { order_by: order } : {}),
