@@ -9,7 +9,8 @@ export const hexOf = (bytes: Uint8Array): string =>
 
 /** Puts a text into the clipboard; to be called by a click. */
 export async function copyText(text: string): Promise<void> {
-  if (isSecureContext) return navigator.clipboard.writeText(text);
+  // Policies of a company may close the clipboard to pages.
+  if (isSecureContext && (await isWritten(text))) return;
   const give = (event: ClipboardEvent) => {
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();
@@ -17,3 +18,9 @@ export async function copyText(text: string): Promise<void> {
   document.addEventListener('copy', give, { once: true });
   document.execCommand('copy');
 }
+
+const isWritten = (text: string): Promise<boolean> =>
+  navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
