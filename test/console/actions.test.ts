@@ -327,6 +327,30 @@ journey('menus named as what every object inherits leave the console standing', 
   }
 });
 
+journey('the links of a list lead on from it, also while a form is open beside it', async (t, page) => {
+  const { id, username } = await makeUser(own.service.admin);
+  await page.goto(`/console/trade/users/new?username=${username}`);
+  await page.getByRole('dialog').getByLabel('Username').waitFor();
+  const create = page.locator('.screen-head a.ant-btn-primary');
+  t.is(await create.getAttribute('href'), `/console/trade/users/new?username=${username}`);
+  t.is(await page.locator('.rows a.row-link').first().getAttribute('href'), `/console/trade/users/${id}`);
+  await page.goto('/console/trade/users/new/new');
+  await page.getByText('There is no such page').waitFor();
+});
+
+journey('a link is copied where the browser closes the clipboard to pages', async (t, page) => {
+  await follow(page, '/console/trade/users');
+  const written = `navigator.clipboard.writeText('x').then(() => 'written', ({ name }) => name)`;
+  t.is(await page.evaluate(written), 'NotAllowedError');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Copy the link' }).click();
+  await page.getByText('Link copied').waitFor();
+  const filter = page.getByLabel('Display name');
+  await filter.click();
+  await page.keyboard.press('Control+V');
+  t.regex(await filter.inputValue(), /^http:.*\/console\/trade\/users\?/);
+});
+
 journey('values named as what every object inherits are shown as they are', async (t, page) => {
   const { admin } = own.service;
   const { id } = await makeMethod(admin);

@@ -52,6 +52,6 @@ function openScreen({ load, title, opens: route }: Screen): ComponentType {
 // A list guards itself: what is beside it may be allowed without it.
 function screenOf(resource: Resource): ComponentType {
   return function ResourceScreen() {
-    return useRoutes(useMemo(() => routesOf(resource), []));
+    return useRoutes(useMemo(() => [...routesOf(resource), { path: '*', element: <NoPage /> }], []));
   };
 }

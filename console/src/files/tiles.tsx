@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import { Link, useLocation } from 'react-router';
 import { download, type Row } from '../contract/api.ts';
+import { useListAddress } from '../parts/show/list-address.ts';
 import { useMay } from '../parts/show/profile.ts';
 import { showBytes } from '../parts/show/time.ts';
 
@@ -14,6 +15,7 @@ const largestShown = 2_000_000;
 
 export function Tiles({ rows }: { rows: Attachment[] }) {
   const { search } = useLocation();
+  const address = useListAddress();
   const may = useMay();
   const mayOpen = may('GET /api/admin/attachments/{id}');
   return (
@@ -22,7 +24,11 @@ export function Tiles({ rows }: { rows: Attachment[] }) {
         <li key={row.id} className="panel" data-row={row.id}>
           <Look row={row} />
           {mayOpen ? (
-            <Link className="row-link cell-text" to={`${row.id}${search}`} title={row.display_name}>
+            <Link
+              className="row-link cell-text"
+              to={`${address}/${row.id}${search}`}
+              title={row.display_name}
+            >
               {row.display_name}
             </Link>
           ) : (

@@ -16,6 +16,7 @@ import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { LinkButton } from '../show/link-button.tsx';
+import { useListAddress } from '../show/list-address.ts';
 import { showAmount, showCount } from '../show/money.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
@@ -67,6 +68,7 @@ export function ListHead({ resource, data, state, onReload, children }: HeadProp
   const { spec } = resource;
   const may = useMay();
   const { search } = useLocation();
+  const address = useListAddress();
   const Extra = spec.extra;
   return (
     <Flex wrap gap={8} align="center" justify="space-between" className="screen-head">
@@ -89,7 +91,7 @@ export function ListHead({ resource, data, state, onReload, children }: HeadProp
         )}
         {Extra && <Extra />}
         {spec.create && may(spec.create.route) && (
-          <LinkButton to={`new${search}`} type="primary" icon={<PlusOutlined />}>
+          <LinkButton to={`${address}/new${search}`} type="primary" icon={<PlusOutlined />}>
             {t.create(read(spec.one ?? spec.title))}
           </LinkButton>
         )}

@@ -3,6 +3,7 @@ import { MoreOutlined } from '@ant-design/icons';
 import type { ReactNode } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
+import { useListAddress } from '../show/list-address.ts';
 import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
 import { idOf, type AnyRow, type Resource } from '../resource.ts';
@@ -48,10 +49,14 @@ export function RowLink({
 }) {
   const { detail, show } = resource.spec;
   const { search } = useLocation();
+  const address = useListAddress();
   const may = useMay();
   if (!(detail ?? show) || (show && !may(show))) return children;
   return (
-    <Link className="row-link" to={`${encodeURIComponent(idOf(resource, row))}${detail ? '' : search}`}>
+    <Link
+      className="row-link"
+      to={`${address}/${encodeURIComponent(idOf(resource, row))}${detail ? '' : search}`}
+    >
       {children}
     </Link>
   );
@@ -62,6 +67,7 @@ export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | '
   const may = useMay();
   const navigate = useNavigate();
   const { search } = useLocation();
+  const address = useListAddress();
   const actions = useActions(resource)(row);
   const edit = update && may(update.route) ? [{ key: 'edit', label: read(['修改', 'Edit']) }] : [];
   const items = [
@@ -76,7 +82,7 @@ export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | '
   if (items.length === 0) return null;
   const choose = (key: string) => {
     const action = actions[Number(key)];
-    if (key === 'edit') void navigate(`${encodeURIComponent(idOf(resource, row))}/edit${search}`);
+    if (key === 'edit') void navigate(`${address}/${encodeURIComponent(idOf(resource, row))}/edit${search}`);
     else if (action) onAct(action, row);
   };
   return (

@@ -1,11 +1,11 @@
 // Explains a failure and what can be done about it.
 import { Alert, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
-import { useLocation } from 'react-router';
 import { Failure } from '../../contract/api.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { Copyable } from './copyable.tsx';
 import { LinkButton } from './link-button.tsx';
+import { useListAddress } from './list-address.ts';
 import { showClock } from './time.ts';
 
 const t = texts({
@@ -90,9 +90,8 @@ export function Problem({
 
 /** The list of the record whose page or drawer is open. */
 function ToList({ list }: { list: Both }) {
-  const { pathname } = useLocation();
   return (
-    <LinkButton size="small" to={pathname.split('/').slice(0, 3).join('/')}>
+    <LinkButton size="small" to={useListAddress()}>
       {t.back(read(list))}
     </LinkButton>
   );
