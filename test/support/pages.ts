@@ -127,6 +127,16 @@ export async function choose(
   await page.locator('.ant-select-item-option', { hasText: option }).first().click();
 }
 
+/** Copies the link of the list that is open, and pastes it. @param filter the label of one of its filters, to paste into */
+export async function copiedLink(page: Page, filter: string): Promise<string> {
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Copy the link' }).click();
+  await page.getByText('Link copied').waitFor();
+  await page.getByLabel(filter).click();
+  await page.keyboard.press('Control+V');
+  return page.getByLabel(filter).inputValue();
+}
+
 /** What axe calls serious or critical on the page, one line each. @param rules all by default */
 export async function inaccessible(page: Page, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe);

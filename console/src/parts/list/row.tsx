@@ -38,6 +38,9 @@ const nameOf = ({ spec }: Resource, row: AnyRow): string => String(row[spec.labe
 /** The name of the box that chooses a row. */
 export const tickName = (resource: Resource, row: AnyRow): string => t.tick(nameOf(resource, row));
 
+const useRowAddress = (resource: Resource, row: AnyRow): string =>
+  `${useListAddress()}/${encodeURIComponent(idOf(resource, row))}`;
+
 export function RowLink({
   resource,
   row,
@@ -49,14 +52,11 @@ export function RowLink({
 }) {
   const { detail, show } = resource.spec;
   const { search } = useLocation();
-  const address = useListAddress();
+  const address = useRowAddress(resource, row);
   const may = useMay();
   if (!(detail ?? show) || (show && !may(show))) return children;
   return (
-    <Link
-      className="row-link"
-      to={`${address}/${encodeURIComponent(idOf(resource, row))}${detail ? '' : search}`}
-    >
+    <Link className="row-link" to={`${address}${detail ? '' : search}`}>
       {children}
     </Link>
   );
@@ -67,7 +67,7 @@ export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | '
   const may = useMay();
   const navigate = useNavigate();
   const { search } = useLocation();
-  const address = useListAddress();
+  const address = useRowAddress(resource, row);
   const actions = useActions(resource)(row);
   const edit = update && may(update.route) ? [{ key: 'edit', label: read(['修改', 'Edit']) }] : [];
   const items = [
@@ -82,7 +82,7 @@ export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | '
   if (items.length === 0) return null;
   const choose = (key: string) => {
     const action = actions[Number(key)];
-    if (key === 'edit') void navigate(`${address}/${encodeURIComponent(idOf(resource, row))}/edit${search}`);
+    if (key === 'edit') void navigate(`${address}/edit${search}`);
     else if (action) onAct(action, row);
   };
   return (
