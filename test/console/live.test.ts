@@ -63,6 +63,17 @@ journey('a notification leads to the payment it names', async (t, page) => {
   t.is((await admin.get('/notifications/unread-count')).data.count, 0);
 });
 
+journey('who signs in appears among the online administrators without a reload', async (t, page) => {
+  await follow(page, '/console/access/online-admins');
+  await page.locator('.rows').getByText('This session').waitFor();
+  await page.locator('.live.on').waitFor();
+  const account = await makeAdmin(own.service.admin);
+  const row = page.locator('.rows .cell-code', { hasText: account.username });
+  t.is(await row.count(), 0);
+  await own.service.anonymous.signIn(account.username, account.password);
+  await row.waitFor();
+});
+
 journey('an offline page keeps its rows and refreshes by itself', async (t, page) => {
   const first = await makeOrder(own.service.admin);
   await follow(page, '/console/trade/orders');

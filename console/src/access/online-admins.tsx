@@ -16,7 +16,8 @@ export default resource('GET /api/admin/online-admins', {
     last_active: ['最近活动', 'Last active'],
     is_current: ['会话', 'Session'],
   },
-  stale: ['identity'],
+  // A sign-in makes a session.
+  stale: ['identity', 'login_logs'],
   filters: { username: words(), ip: words() },
   sortable: ['ip', 'created_at'],
   columns: {
