@@ -1,5 +1,6 @@
 // Clients that keep their connection and try nothing again, while something is replaced under them.
 import { Agent, request } from 'node:http';
+import { setInterval } from 'node:timers/promises';
 import { mockCallback, type MadePayment } from './factories.js';
 
 interface Outcome {
@@ -39,6 +40,8 @@ interface Traffic {
 }
 
 const clients = 25;
+/** Each sends a request so often: together twice the peak that the service is made for, which leaves processors to the rest. */
+const paceMs = 250;
 
 /** Lists of orders and, each tenth, a callback of these payments, over 25 kept connections until it is stopped. */
 export function startTraffic(
@@ -52,7 +55,8 @@ export function startTraffic(
   const json = { ...headers, 'Content-Type': 'application/json' };
   const client = async (number: number): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    while (!isStopped) {
+    for await (const _ of setInterval(paceMs)) {
+      if (isStopped) break;
       const turn = sent++;
       const notice = JSON.stringify(mockCallback(payments[turn % payments.length] as MadePayment, secret));
       const outcome =
