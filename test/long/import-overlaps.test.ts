@@ -66,7 +66,8 @@ test.serial('a large file is never held in memory as a whole', async (t) => {
   const caller = service.admin.at(api.url);
   const { data, text } = await caller.upload('/orders/import', content, { filename: 'large.csv' });
   t.truthy(data, text);
-  await concluded(data.import_id);
+  // Nearly a minute alone, on two slow cores.
+  await concluded(data.import_id, 300_000);
   t.like((await caller.get(`/imports/${data.import_id}`)).data, { status: 1, failed_count: 3400 });
   t.is((await errorFileOf(caller, data.import_id)).rows.length, 1 + 3400);
   for (const process of [api, worker]) {

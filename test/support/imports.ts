@@ -69,7 +69,8 @@ export const beyond = (id: number, position: number) =>
   until(async () => (await stateOf(id)).position > position, 60_000, 5);
 
 /** Waits for everything that follows its end. */
-export const concluded = (id: number) => until(async () => (await stateOf(id)).concluded === 1, 60_000);
+export const concluded = (id: number, withinMs = 60_000) =>
+  until(async () => (await stateOf(id)).concluded === 1, withinMs);
 
 /** What must be true of the end, whatever happened before it. */
 export async function outcomeOf(id: number, user: number): Promise<object> {
