@@ -16,7 +16,7 @@ export default resource('GET /api/admin/online-admins', {
     last_active: ['最近活动', 'Last active'],
     is_current: ['会话', 'Session'],
   },
-  // A sign-in makes a session.
+  // A sign-in is announced by its entry in the log.
   stale: ['identity', 'login_logs'],
   filters: { username: words(), ip: words() },
   sortable: ['ip', 'created_at'],
