@@ -408,7 +408,7 @@ journey('a list on a phone is a set of cards, and its filters are collapsed', as
   await filters.getByRole('button', { name: 'Filters', exact: true }).click();
   await filters.getByLabel('From').click();
   const calendar = page.locator('.ant-picker-dropdown');
-  await calendar.locator('.ant-picker-cell-today').waitFor();
+  await calendar.locator('.ant-picker-cell-in-view.ant-picker-cell-today').waitFor();
   const { x = -1, width = 0 } = (await calendar.boundingBox()) ?? {};
   t.true(x >= 0 && x + width <= telephone.width, `from ${x}, ${width} wide`);
   await page.keyboard.press('Escape');
