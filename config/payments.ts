@@ -72,6 +72,6 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     gatewayTimeoutMs: constant('PAYMENT_GATEWAY_TIMEOUT_MS', 10_000),
     callbackWaitMs: constant('CALLBACK_WAIT_MS', 2000),
     /** A payment company must be answered within 2.5 s (docs/promises.md R8); network and load take part of that. */
-    callbackDeadlineMs: constant('CALLBACK_DEADLINE_MS', 2150),
+    callbackDeadlineMs: constant('CALLBACK_DEADLINE_MS', 2000),
   };
 }

@@ -166,7 +166,7 @@ async function sendOne(request: FuzzRequest, tally: Tally): Promise<void> {
   let answer: FuzzAnswer;
   try {
     answer = await send(api.url, request);
-    // A callback has 2.15 s and readiness fewer, whatever else the machine does; a caller repeats after a 503, and so do we, once.
+    // A callback has 2 s and readiness fewer, whatever else the machine does; a caller repeats after a 503, and so do we, once.
     if (answer.status === 503 && /^\/(readyz|api\/payment\/notify\/)/.test(request.path)) {
       tally.excused.add(String(answer.headers['x-trace-id']));
       answer = await send(api.url, request);
