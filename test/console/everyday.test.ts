@@ -427,20 +427,28 @@ journey('a role shows what it allows and who holds it', async (t, page) => {
 });
 
 journey('nothing keeps moving for a reader who asked for less motion', async (t, page) => {
-  let go = () => undefined as void;
-  const held = new Promise<void>((resolve) => (go = resolve));
-  await page.route(/\/api\/admin\/blacklists\?/, async (route) => {
-    await held;
-    await route.continue();
-  });
+  const hold = async (address: RegExp): Promise<() => void> => {
+    let send = () => undefined as void;
+    const held = new Promise<void>((resolve) => (send = resolve));
+    await page.route(address, async (route) => {
+      await held;
+      await route.continue();
+    });
+    return send;
+  };
+  const sendScreen = await hold(/assets\/blacklists-.*\.js$/);
+  const sendRows = await hold(/\/api\/admin\/blacklists\?/);
   const endless = () =>
     page.evaluate<string[]>(
       `document.getAnimations().filter(({ effect }) => effect.getTiming().iterations === Infinity).map(({ effect }) => effect.target.className)`,
     );
   await follow(page, '/console/office/blacklists');
-  await page.locator('.ant-skeleton-active').first().waitFor();
+  await page.locator('.screen.ant-skeleton-active').waitFor();
   t.deepEqual(await endless(), []);
-  go();
+  sendScreen();
+  await page.locator('.ant-spin-spinning').waitFor();
+  t.deepEqual(await endless(), []);
+  sendRows();
   await page.locator('[data-resource=blacklists][aria-busy=false]').waitFor();
   await page.evaluate(
     `new MutationObserver(() => (window.waved ||= document.querySelector('.ant-wave') !== null)).observe(document.body, { childList: true, subtree: true })`,
