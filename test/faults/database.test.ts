@@ -53,7 +53,7 @@ const notifyUntilAcknowledged = (payment: MadePayment) =>
       const answer = await notify(payment).catch(() => undefined);
       return answer?.status === 200;
     },
-    30_000,
+    60_000,
     200,
   );
 
