@@ -169,7 +169,7 @@ test('production prints a generated first password once', async (t) => {
     REDIS_PREFIX: `${process.env.REDIS_PREFIX}-production`,
   };
   const production = await startApi(env);
-  const printed = / "admin" with the password (\S+)/.exec(production.output())?.[1] ?? '';
+  const printed = await until(() => / "admin" with the password (\S+)/.exec(production.output())?.[1]);
   t.true(printed.length >= 16);
   const anonymous = new Client(production.url);
   t.is((await anonymous.post('/login', { username: 'admin', password: 'admin123' })).code, 10001);
@@ -190,5 +190,6 @@ test('production prints a generated first password once', async (t) => {
   );
   t.regex(password_hash, /^\$2b\$/);
   const again = await startApi(env);
+  await until(() => again.output().includes('API is listening'));
   t.notRegex(again.output(), /with the password/);
 });

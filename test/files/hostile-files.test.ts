@@ -392,7 +392,8 @@ test.serial('a disk that cannot be written fails the upload', async (t) => {
   await api.kill();
 });
 
-test.serial('no hostile request causes a server error', (t) => {
+test.serial('no hostile request causes a server error', async (t) => {
   t.is(api.child.exitCode, null);
+  t.is(await api.stop(), 0);
   t.notRegex(api.output(), /"level":"(error|fatal)"|a request failed|unhandledRejection|uncaughtException/);
 });

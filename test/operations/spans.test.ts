@@ -87,11 +87,15 @@ test.serial('a callback is one trace of request, job and statements', async (t) 
   t.is(settled.traceId, traceId);
   t.true(BigInt(settled.startTimeUnixNano) >= BigInt(run.startTimeUnixNano));
 
-  const lines = [api, worker].flatMap((from) => from.output().split('\n'));
-  const traced = lines.filter((line) => line.includes('"trace_id":"order-4711-paid"'));
-  t.true(traced.length >= 2);
+  const tracedIn = (from: TestProcess) =>
+    from
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"trace_id":"order-4711-paid"'));
+  // Lines are written up to a second late.
+  await until(() => [api, worker].every((from) => tracedIn(from).length > 0));
   t.deepEqual(
-    traced.filter((line) => !line.includes(`"otel_trace_id":"${traceId}"`)),
+    [api, worker].flatMap(tracedIn).filter((line) => !line.includes(`"otel_trace_id":"${traceId}"`)),
     [],
   );
 
