@@ -29,7 +29,7 @@ const { values: given } = parseArgs({
   options: { requests: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
   strict: false,
 });
-const total = Number(given.requests ?? 100_000);
+const total = Number(given.requests ?? (process.env.TEST_SUITE ? 100_000 : 1000));
 const seed = Number(given.seed ?? Date.now() % 1_000_000);
 const only = given.only === undefined ? undefined : Number(given.only);
 /** Records are made anew after that many requests. */
