@@ -1,6 +1,5 @@
 // `node test/mutation/run.mjs [subjects]`, the second half of `npm run test:long`: plants one fault after the other
-// (test/mutation/) in a copy of the build and runs the tests that must catch it. Exit code 1 when more than one in
-// twenty survives.
+// (test/mutation/) in a copy of the build and runs the tests that must catch it. Exit code 1 when one survives.
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
