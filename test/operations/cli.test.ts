@@ -164,7 +164,9 @@ test('failed work can be listed and dropped', async (t) => {
   t.is(refused.code, 1, 'no job of this release');
   t.regex(refused.output, /^0 queued again, 2 cannot be$/m);
   for (const one of ['999999999', id]) t.regex(refused.output, new RegExp(`^${one}: \\S`, 'm'));
-  t.is((await runCli(['jobs', 'drop', id])).code, 2);
+  t.like(await runCli(['jobs', 'drop', id, 'x']), { code: 2, errors: '"x" is no id\n' });
+  const asked = `Forget failed jobs ${id}? Give --yes to have it done.\n`;
+  t.like(await runCli(['jobs', 'drop', id, id]), { code: 2, errors: asked });
   t.is((await runCli(['jobs', 'drop', id, id, '--yes'])).code, 0);
   t.deepEqual(await select('SELECT id FROM failed_jobs WHERE job_key = ?', [key]), []);
 });

@@ -34,7 +34,7 @@ export function addJobCommands(program: Command): void {
   );
   does(jobs.command('drop').argument('<ids...>').description('forgets failed work'), drop, {
     changes: true,
-    asks: ({ args }) => `Forget ${args.length} failed jobs?`,
+    asks: (given) => `Forget failed jobs ${idsOf(given).join(', ')}?`,
   });
 }
 
