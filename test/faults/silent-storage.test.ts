@@ -42,6 +42,16 @@ test.serial('files are no longer removed once the store has not answered for one
   t.is((await released()).length, files);
 });
 
+test.serial('an upload waits for a silent store once, not once more to remove the file', async (t) => {
+  const asked = new Set<string>();
+  s3().hold((method) => Boolean(asked.add(method)));
+  const before = (await released()).length;
+  const { status, text } = await admin.upload('/attachments/upload', 'text', { filename: 'a.txt' });
+  t.is(status, 502, text);
+  t.deepEqual([...asked], ['PUT']);
+  t.is((await released()).length, before + 1);
+});
+
 test.serial('a callback without a job is settled while the store does not answer the sweeper', async (t) => {
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
   s3().hold((method) => method === 'DELETE');
@@ -60,7 +70,7 @@ test.serial('a callback without a job is settled while the store does not answer
     traceId: unique('trace'),
   });
   await until(async () => (await stateChanges(payment.payment_no)).length > 0);
-  t.is((await released()).length, files);
+  t.is((await released()).length, files + 1);
   s3().hold(() => false);
   await until(async () => (await released()).length === 0, 45_000);
 });

@@ -58,7 +58,9 @@ export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Prom
   try {
     return await keep();
   } catch (error) {
-    await abandonFile(key).catch(() =>
+    // A storage that did not answer would be waited for as long again; the sweeper removes the file.
+    const end = error instanceof StorageUnavailable ? disownFile : abandonFile;
+    await end(key).catch(() =>
       logger.warn({ key }, 'removing a file without an owner failed; the sweeper will retry'),
     );
     throw error;
@@ -67,9 +69,14 @@ export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Prom
 
 /** Removes a reserved file. One that got its owner stays: the answer to that COMMIT may have been lost. */
 export async function abandonFile(key: string): Promise<void> {
+  if (await disownFile(key)) await removeFiles([key]);
+}
+
+/** Releases a file that is still reserved. @returns whether it was */
+async function disownFile(key: string): Promise<boolean> {
   const where = { storage_key: key, state: 'reserved' };
-  const [abandoned] = await StoredFile.update({ state: 'released' }, { where });
-  if (abandoned > 0) await removeFiles([key]);
+  const [disowned] = await StoredFile.update({ state: 'released' }, { where });
+  return disowned > 0;
 }
 
 /** Releases files in the transaction that changes their owner's row. `removeFiles` then deletes them. */
