@@ -25,5 +25,10 @@ test('downloads redirect to a presigned address when enabled', async (t) => {
     t.is(await file.text(), 'presigned');
     t.is(file.headers.get('Content-Disposition'), `${way}; filename="a b.txt"; filename*=UTF-8''a%20b.txt`);
   }
+  // A store refuses HEAD where the address is signed for GET.
+  const head = await fetch(`${api.url}/api/admin/attachments/${id}/download`, {
+    ...{ method: 'HEAD', headers: admin.headers, redirect: 'manual' },
+  });
+  t.deepEqual([head.status, head.headers.get('Content-Length')], [200, '9']);
   t.is((await new Client(api.url).download(`/attachments/${id}/download`)).status, 401);
 });

@@ -21,7 +21,9 @@ export interface StoredContent extends Omit<SentFile, 'open'> {
  */
 export async function sendStored(ctx: Context, { key, missing, ...file }: StoredContent): Promise<void> {
   const driver = await storage();
-  if (driver.downloadUrl) return ctx.redirect(await driver.downloadUrl(key, disposition(file), file.type));
+  // The address is signed for GET: a store would refuse a HEAD that follows the redirect.
+  if (driver.downloadUrl && ctx.method !== 'HEAD')
+    return ctx.redirect(await driver.downloadUrl(key, disposition(file), file.type));
   const open = async (range?: ByteRange): Promise<Readable> => {
     try {
       return await driver.get(key, range);
