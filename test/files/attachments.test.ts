@@ -1,7 +1,9 @@
 // /attachments: what may be uploaded, how it is named, shown, downloaded, renamed and deleted.
 import '../support/environment.js';
+import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { select } from '../../src/lib/database/db.js';
+import { storage } from '../../src/lib/storage/index.js';
 import type { Answer } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { docx, gif, jpeg, keyOf, mp4, pdf, png, sha256, storedOf, textOf, zipOf } from '../support/files.js';
@@ -193,6 +195,19 @@ test('a single byte range is answered', async (t) => {
   t.is(etag, `"${sha256(content)}"`);
   t.is((await get({ Range: 'bytes=0-9', 'If-Range': etag })).status, 206);
   t.is((await get({ Range: 'bytes=0-9', 'If-Range': '"other"' })).status, 200);
+});
+
+test('a download of a file that has lost its end is broken off', async (t) => {
+  const { id } = (await upload('0123456789', 'a.txt')).data;
+  const [driver, key] = [await storage(), await keyOf(id)];
+  await driver.remove(key);
+  await driver.put(key, Readable.from([Buffer.from('01234')]));
+  const signal = AbortSignal.timeout(10_000);
+  const request = { headers: service.admin.headers, signal };
+  await t.throwsAsync(async () => {
+    await (await fetch(`${service.url}/api/admin/attachments/${id}/download`, request)).text();
+  });
+  t.false(signal.aborted);
 });
 
 test('renaming changes only the shown name', async (t) => {

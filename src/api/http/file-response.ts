@@ -1,5 +1,5 @@
 // Sends a file as a download or inline, whole or one range (RFC 9110, 14).
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
@@ -67,14 +67,28 @@ export async function sendFile(ctx: Context, file: SentFile): Promise<void> {
   ctx.set('Content-Security-Policy', filePolicy);
   // Pages of other origins may embed what their administrator may read.
   if (config.app.corsOrigins.length > 0) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  if (file.size !== undefined) {
+  const length = range ? range.end - range.start + 1 : file.size;
+  if (length !== undefined) {
     ctx.set('Accept-Ranges', 'bytes');
-    ctx.length = range ? range.end - range.start + 1 : file.size;
+    ctx.length = length;
   }
   if (range) ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${file.size}`);
   ctx.status = range ? 206 : 200;
   ctx.type = file.type;
-  ctx.body = content;
+  ctx.body = length === undefined ? content : whole(content, length);
+}
+
+/** Fails when the content ends early, as that of a damaged file: the client would wait for the rest. */
+function whole(content: Readable, length: number): Readable {
+  const counted = async function* () {
+    let left = length;
+    for await (const bytes of content as AsyncIterable<Buffer>) {
+      left -= bytes.length;
+      yield bytes;
+    }
+    if (left > 0) throw new Error(`a stored file lacks ${left} bytes`);
+  };
+  return Readable.from(counted(), { objectMode: false }).once('close', () => content.destroy());
 }
 
 // Several ranges, another unit or an invalid range get the whole file, and HEAD has no ranges (RFC 9110, 14.2).
