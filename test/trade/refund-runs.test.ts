@@ -145,6 +145,7 @@ test.serial('a refusal is believed once a query agrees, and releases the amount 
   t.like(await booksOf({ payment_no }), released);
   const { data } = await service.admin.get(`/refunds/${refund_no}`);
   t.like(data, { status: 'failed', needs_attention: true, fail_reason: 'refund_failed', due_at: null });
+  t.is(data.code, 'INVALID_REQUEST');
   t.is((await notices(refund_no)).length, 1);
   const whole = { payment_no, destination: 'balance', reason: 'again' };
   t.is((await service.admin.post('/refunds', whole)).data.amount, 69);

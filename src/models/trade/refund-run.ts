@@ -76,7 +76,9 @@ async function askChannel(refund: ClaimedRefund, signal: AbortSignal): Promise<L
   if (!refund.isFirst) {
     const answer = await measured(refund.type, 'query-refund', () => refunds.query(order, signal));
     if (answer.state !== 'absent') return { answer, isFinal: true };
-    if (refund.is_refused) return { answer: { ...answer, state: 'failed' }, isFinal: true };
+    // Why it was refused, not what the query calls a refund that it does not know.
+    if (refund.is_refused)
+      return { answer: { state: 'failed', code: refund.code ?? answer.code }, isFinal: true };
     await noteUnexplained(refund.payment_no);
   }
   if (await isHeldBack(refund.payment_no)) throw new ChannelFailure(heldBack);

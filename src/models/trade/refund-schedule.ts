@@ -35,7 +35,7 @@ const slowMs = 8 * day;
 
 const claimed = {
   ...columnsOf(Refund, 'r', 'refund_no', 'period', 'payment_no', 'payment_method_id', 'amount', 'reason'),
-  ...columnsOf(Refund, 'r', 'sent_at', 'tries', 'is_refused', 'due_at'),
+  ...columnsOf(Refund, 'r', 'sent_at', 'tries', 'is_refused', 'code', 'due_at'),
   type: columnsOf(PaymentMethod, 'm', 'type').type,
 };
 
