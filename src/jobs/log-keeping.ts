@@ -2,10 +2,9 @@
 // database as well, standard output is the record.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { now } from '../lib/values/clock.js';
-import { inNoContext } from '../lib/process/context.js';
+import { inNoContext, isStoringEntries, storingEntries } from '../lib/process/context.js';
 import { logger, onLogLine, type LogLine } from '../lib/watch/logger.js';
 import { newUlid } from '../lib/secrets/random-id.js';
-import { slowStatement } from '../lib/watch/statements.js';
 import { writeEntries, type LogItem } from '../models/logs/log-entries.js';
 import type { SystemEntry } from '../models/logs/system-log.js';
 import { maxItems, writeLogs } from './write-logs.js';
@@ -53,14 +52,8 @@ async function pass(items: LogItem[]): Promise<void> {
     });
 }
 
-// Failures of the system log are not stored in it: they would cause more of themselves.
-function logUnkept(fields: object, message: string): void {
-  isUnkept = true;
-  logger.warn(fields, message);
-  isUnkept = false;
-}
-
-let isUnkept = false;
+const logUnkept = (fields: object, message: string): void =>
+  storingEntries(() => logger.warn(fields, message));
 
 const levels = { debug: 'debug', info: 'info', warn: 'warning', error: 'error', fatal: 'error' } as const;
 const maxPerSecond = 50;
@@ -74,16 +67,12 @@ export function keepSystemLog(module: 'api' | 'worker'): void {
   let second = 0;
   let kept = 0;
   onLogLine((line) => {
-    if (isUnkept || isOfStoring(line)) return;
+    if (isStoringEntries()) return;
     const current = Math.floor(Date.now() / 1000);
     if (current !== second) [second, kept] = [current, 0];
     if (++kept <= maxPerSecond) void keepEntry({ kind: 'system', entry: entryOf(line, module) });
   });
 }
-
-// What writing entries logs would be an entry again; slow statements of the log tables are logged at level info.
-const isOfStoring = ({ level, message, fields }: LogLine): boolean =>
-  level === 'info' && (fields.job === writeLogs.name || message === slowStatement);
 
 function entryOf({ level, message, fields, traceId }: LogLine, module: string): SystemEntry {
   // Callers never see installation paths; standard output has them, under the same trace id.

@@ -1,7 +1,7 @@
 // The operation and login logs as the worker writes them: complete and exactly once.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/database/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import type { OperationEntry } from '../../src/models/logs/operation-log.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
 import { add } from '../../src/lib/queue/queue.js';
@@ -273,4 +273,27 @@ test.serial('an entry that no table accepts does not block others', async (t) =>
   await writeLogs.enqueue({ batch: newUlid(), items });
   await until(async () => (await operations(good)).length > 0);
   t.deepEqual(await operations(bad), []);
+});
+
+test.serial('an entry of the system log that no table accepts makes no further ones', async (t) => {
+  const api = await startApi(withoutRedis);
+  const client = admin.at(api.url);
+  await change(`CREATE TRIGGER refused_role BEFORE INSERT ON roles FOR EACH ROW SIGNAL SQLSTATE '45000'`);
+  await change(
+    `CREATE TRIGGER refused_line BEFORE INSERT ON system_logs FOR EACH ROW SIGNAL SQLSTATE '45000'`,
+  );
+  try {
+    for (let made = 1; made <= 3; made++) {
+      const traceId = newUlid();
+      const role = { name: unique('r'), slug: unique('r-') };
+      t.is((await client.post('/roles', role, { 'X-Trace-Id': traceId })).status, 500);
+      await until(() => new RegExp(`"trace_id":"${traceId}".*was left out`).test(api.output()));
+    }
+    // No such line is about another one.
+    t.notRegex(api.output(), /"message":"a log entry that no table takes/);
+  } finally {
+    await change('DROP TRIGGER refused_role');
+    await change('DROP TRIGGER refused_line');
+    await api.stop();
+  }
 });

@@ -19,6 +19,8 @@ export interface Context {
   deadline?: number;
   /** COMMITs that have not been answered. */
   commits?: number;
+  /** Whether log entries are being stored. */
+  isStoringEntries?: boolean;
 }
 
 /** Statements that commit in the same transaction as a write. */
@@ -53,6 +55,15 @@ export function inSpan<T>(span: Span, run: () => T): T {
   const own = storage.getStore() ?? { traceId: '', language: defaultLanguage };
   return storage.run({ ...own, span }, run);
 }
+
+/** Runs what stores log entries: what it logs must not become an entry, which would cause more of itself. */
+export function storingEntries<T>(run: () => T): T {
+  const own = storage.getStore() ?? { traceId: '', language: defaultLanguage };
+  return storage.run({ ...own, isStoringEntries: true }, run);
+}
+
+/** Whether what runs stores log entries. */
+export const isStoringEntries = (): boolean => storage.getStore()?.isStoringEntries === true;
 
 /** The unit of the current write, if any. */
 export const currentUnit = (): Unit | undefined => storage.getStore()?.unit;

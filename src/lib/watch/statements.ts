@@ -10,8 +10,7 @@ import { failSpan, startSpan } from './tracing.js';
 const { slowStatementMs } = config.watching;
 const maxLogged = 2000;
 
-/** The message of the line. */
-export const slowStatement = 'slow statement';
+const slowStatement = 'slow statement';
 
 /** Times a statement. @returns a function to call at its end, with its error if it failed */
 export function recordStatement(pool: string, query: unknown): (error: unknown) => void {

@@ -4,6 +4,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { bulk, change, select, type SqlValue } from '../../lib/database/db.js';
 import { isDatabaseDown } from '../../lib/database/errors.js';
+import { storingEntries } from '../../lib/process/context.js';
 import { logger } from '../../lib/watch/logger.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { announce } from '../../lib/redis/changes.js';
@@ -34,14 +35,21 @@ export async function isStored(logKey: string): Promise<boolean> {
 export async function writeEntries(items: readonly LogItem[]): Promise<void> {
   const months = items.map(({ entry }) => periodOf(new Date(entry.created_at)));
   try {
-    await withPartition(logTables, Math.max(periodOf(now()), ...months), () => writeTogether(items));
+    const last = Math.max(periodOf(now()), ...months);
+    await storingEntries(() => withPartition(logTables, last, () => writeTogether(items)));
   } catch (error) {
     if (isDatabaseDown(error)) throw error;
     if (items.length > 1) for (const item of items) await writeEntries([item]);
-    else logger.error({ error, item: items[0] }, 'a log entry that no table takes was left out');
+    else leaveOut(items[0], error);
     return;
   }
   announce(logTables);
+}
+
+function leaveOut(item: LogItem | undefined, error: unknown): void {
+  const say = () => logger.error({ error, item }, 'a log entry that no table takes was left out');
+  if (item?.kind === 'system') storingEntries(say);
+  else say();
 }
 
 function writeTogether(items: readonly LogItem[]): Promise<void> {
