@@ -29,13 +29,14 @@ let hand: Connection;
 let worker: TestProcess;
 let admin: Client;
 let methodId: number;
+let env: Record<string, string>;
 
 const figures = { faults: 0, sent: 0, acknowledged: 0, worstHangMs: 0, worstRecoveryMs: 0 };
 
 test.before(async () => {
   [database, successor] = await Promise.all([startOwnDatabase(), startOwnDatabase()]);
   proxy = await FaultyProxy.start(database.port);
-  const env = { ...database.env, ...databaseEnv(proxy.port) };
+  env = { ...database.env, ...databaseEnv(proxy.port) };
   const [api, consumer] = await Promise.all([
     startApi(env),
     startWorkerProcess(env, 'payments'),
@@ -185,6 +186,19 @@ test.serial('a read-only database is answered 503 until it takes writes again', 
       t.is((await admin.get('//readyz')).status, 200);
     },
   });
+});
+
+test.serial('entries of the log that a read-only database refuses make no further ones', async (t) => {
+  const writer = await startWorkerProcess(env, 'logs');
+  await hand.query('SET GLOBAL read_only = 1');
+  figures.faults++;
+  isRefused(t, await timed(() => admin.post('/users', { username: unique() })), 'read-only');
+  await until(() => /"job":"write-logs".*"attempt":2,.*"outcome":"failed"/.test(writer.output()));
+  t.notRegex(writer.output(), /Rolling back transaction/);
+  await hand.query('SET GLOBAL read_only = 0');
+  const kept = `SELECT id FROM system_logs WHERE message LIKE 'jobs failed%'`;
+  await until(async () => (await database.select(kept)).length > 0);
+  await writer.stop();
 });
 
 test.serial('a demoted primary is left for its successor', async (t) => {

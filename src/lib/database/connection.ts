@@ -153,6 +153,10 @@ export function releaseConnection(pool: Sequelize, connection: DriverConnection)
   managerOf(pool).releaseConnection(connection);
 }
 
+/** Whether the connection can still carry a statement. */
+export const isOpen = (pool: Sequelize, connection: DriverConnection): boolean =>
+  managerOf(pool).validate(connection);
+
 const managerOf = (pool: Sequelize): ConnectionManager =>
   (pool as unknown as { connectionManager: ConnectionManager }).connectionManager;
 

@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import type { Sequelize } from 'sequelize-typescript';
 import { committing, currentDeadline, currentUnit } from '../process/context.js';
 import { processTime } from '../process/process-time.js';
-import { deadlineOf, getConnection, releaseConnection } from './connection.js';
+import { deadlineOf, getConnection, isOpen, releaseConnection } from './connection.js';
 import type { DriverConnection } from './deadline.js';
 import { DatabaseBusy, DatabaseTimeout, isRerunnable, StatementFailed } from './errors.js';
 
@@ -97,7 +97,7 @@ export class Database {
         wasCommitted = await unit?.end(t, result);
         assertTimeLeft(0);
       } catch (error) {
-        await t.rollback().catch(() => undefined);
+        await this.#rollBack(t).catch(() => undefined);
         throw error;
       }
       await committing(t.commit()).catch(async (error: unknown) => {
@@ -107,6 +107,12 @@ export class Database {
       unit?.committed();
       return result;
     });
+  }
+
+  // The server rolls back what a lost connection has left; Sequelize would print that it could not ask for that.
+  #rollBack(t: Transaction): Promise<void> {
+    const held = t as unknown as { connection: DriverConnection; forceCleanup(): Promise<void> };
+    return isOpen(this.pool, held.connection) ? t.rollback() : held.forceCleanup();
   }
 
   // Statements bypass Sequelize's query layer, which would double their cost.
