@@ -6,7 +6,13 @@ import type { Connection } from 'mysql2/promise';
 import { Client, type Answer } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
 import { makeMethod, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import {
+  killProcesses,
+  runCli,
+  startApi,
+  startWorkerProcess,
+  type TestProcess,
+} from '../support/processes.js';
 import { mustHold } from '../support/figures.js';
 import { databaseEnv, FaultyProxy } from '../support/faulty-proxy.js';
 import { until } from '../support/until.js';
@@ -186,6 +192,26 @@ test.serial('a read-only database is answered 503 until it takes writes again', 
       t.is((await admin.get('//readyz')).status, 200);
     },
   });
+});
+
+test.serial('doctor says that a read-only database takes no writes', async (t) => {
+  await hand.query('SET GLOBAL read_only = 1');
+  figures.faults++;
+  const { output, code } = await runCli(['doctor'], env);
+  await hand.query('SET GLOBAL read_only = 0');
+  t.regex(output, /^database +fault .*takes no writes/m);
+  t.is(code, 1);
+  t.regex((await runCli(['doctor'], env)).output, /^database +ok /m);
+});
+
+test.serial('a command that a read-only database refuses says so in one sentence', async (t) => {
+  await hand.query('SET GLOBAL read_only = 1');
+  figures.faults++;
+  const { errors, code } = await runCli(['cache', 'renew'], env);
+  await hand.query('SET GLOBAL read_only = 0');
+  t.is(errors.match(/read-only/g)?.length, 1, errors);
+  t.is(errors.trim().split('\n').length, 1, errors);
+  t.is(code, 1);
 });
 
 test.serial('entries of the log that a read-only database refuses make no further ones', async (t) => {

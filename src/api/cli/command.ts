@@ -148,6 +148,9 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof AppError) return error.text('en-US');
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartRefused || error instanceof Misuse) return error.message;
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return `${error.message || error.name}${cause}`;
+  const said = error.message || error.name;
+  // A failed statement says what its cause says.
+  const cause =
+    error.cause instanceof Error && error.cause.message !== said ? `: ${error.cause.message}` : '';
+  return `${said}${cause}`;
 }

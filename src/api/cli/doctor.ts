@@ -12,6 +12,7 @@ import { checkEquations } from '../../models/figures/consistency.js';
 import { storageState } from '../../models/files/storage-mark.js';
 import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
+import { takesWrites } from '../../models/office/service-figures.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { oldestDue } from '../../models/trade/payment-follow-up.js';
@@ -85,7 +86,8 @@ function checkNode(): Finding {
 
 async function checkDatabase(): Promise<Finding> {
   const [row] = await select<{ version: string }>('SELECT VERSION() AS version');
-  return ok(`${row?.version} at ${config.database.host}:${config.database.port}, ${config.database.name}`);
+  const says = `${row?.version} at ${config.database.host}:${config.database.port}, ${config.database.name}`;
+  return (await takesWrites()) ? ok(says) : fault(`${says}; it takes no writes (read_only)`);
 }
 
 async function checkSchema(): Promise<Finding> {
