@@ -162,8 +162,10 @@ test.serial(
 
 test.serial("HAProxy's check takes the database that takes writes", async (t) => {
   const account = join(database.folder, 'check.cnf');
-  writeFileSync(account, '[client]\nuser=tester\n');
+  writeFileSync(account, '[client]\nuser=check\n');
   const script = readFileSync(resolve(projectRoot, 'deploy/database-writer.sh'), 'utf8');
+  const [statement] = /CREATE USER \S+/.exec(script) ?? [''];
+  await database.run(statement);
   const check = script.replace('/etc/haproxy/database.cnf', account);
   const run = () =>
     promisify(execFile)('sh', ['-c', check, 'sh', '', '', '127.0.0.1', String(database.port)]);
