@@ -125,6 +125,7 @@ test('an address that is not public is passed over outside production', async (t
   const strong = { JWT_SECRET: process.env.JWT_SECRET ?? '', APP_KEY: process.env.APP_KEY ?? '' };
   const failed = await door({ NODE_ENV: 'production', ...strong });
   t.like(failed, { field: 'notify_url', state: 'failed' });
+  t.regex(failed.message, /APP_URL is not a public https address/);
 });
 
 test.serial('a service that is busy is not mistaken for another system', async (t) => {

@@ -51,6 +51,10 @@ const texts = {
     zh: 'APP_URL 不是公网地址，支付公司无法访问，未作检查',
     en: 'APP_URL is not a public address, so no payment company can reach it; it was not checked',
   },
+  noPublicUrl: {
+    zh: 'APP_URL 不是公网 https 地址，支付公司无法访问',
+    en: 'APP_URL is not a public https address, so no payment company can reach it',
+  },
   notOurs: {
     zh: '该地址有应答，但不是本服务（HTTP {status}）',
     en: 'something answers there, but not this service (HTTP {status})',
@@ -158,7 +162,8 @@ async function addressCheck({ notifyUrl, type, fields, verdict }: Sending): Prom
       return check('failed', texts.busy, { reason: new AppError(slug).text(currentLanguage()) });
     return check('failed', texts.notOurs, { status: answer.status });
   } catch (error) {
-    if (error instanceof NotPublic && !config.app.production) return check('skipped', texts.notPublic);
+    if (error instanceof NotPublic)
+      return config.app.production ? check('failed', texts.noPublicUrl) : check('skipped', texts.notPublic);
     if (!(error instanceof ChannelFailure)) throw error;
     return check('failed', texts.unreachable, { reason: error.text(currentLanguage()) });
   }
