@@ -210,6 +210,14 @@ test('the doctor reports a wrong key, a misspelt setting and a storage without t
   t.deepEqual(['key', 'settings', 'files'].map(levelOf), ['fault', 'warning', 'fault']);
 });
 
+test('the doctor warns of a production whose address no payment company calls', async (t) => {
+  const { JWT_SECRET = '', APP_KEY = '' } = process.env;
+  const settings = async (APP_URL: string) =>
+    (await runCli(['doctor'], { NODE_ENV: 'production', JWT_SECRET, APP_KEY, APP_URL })).output;
+  t.regex(await settings(''), /^settings +warning .*APP_URL is http:\/\/localhost/m);
+  t.notRegex(await settings('https://pay.example.com'), /APP_URL/);
+});
+
 test('an answer that nobody reads is no failure, one that cannot be written is one', async (t) => {
   const running = promisify(execFile);
   const command = `"${process.execPath}" build/src/api/cli/main.js admin list`;

@@ -76,7 +76,12 @@ async function examine(): Promise<Outcome> {
 function checkSettings(): Finding {
   const misspelt = config.misspellings.map(({ given, meant }) => `${given} (${meant}?)`);
   const ignored = [...misspelt, ...config.retired];
-  return ignored.length > 0 ? warning(`ignored: ${ignored.join(', ')}`) : ok('usable');
+  const { production, url } = config.app;
+  const doubts = [
+    ...(ignored.length > 0 ? [`ignored: ${ignored.join(', ')}`] : []),
+    ...(production && !url.startsWith('https:') ? [`APP_URL is ${url}: no payment company calls that`] : []),
+  ];
+  return doubts.length > 0 ? warning(doubts.join('; ')) : ok('usable');
 }
 
 function checkNode(): Finding {
