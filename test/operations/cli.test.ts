@@ -218,6 +218,12 @@ test('the doctor warns of a production whose address no payment company calls', 
   t.notRegex(await settings('https://pay.example.com'), /APP_URL/);
 });
 
+test('a command without its database says where it has looked for it', async (t) => {
+  const { errors, code } = await runCli(['admin', 'list'], { DB_HOST: '127.0.0.1', DB_PORT: '1' });
+  t.is(errors, 'no connection to the database at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n');
+  t.is(code, 1);
+});
+
 test('an answer that nobody reads is no failure, one that cannot be written is one', async (t) => {
   const running = promisify(execFile);
   const command = `"${process.execPath}" build/src/api/cli/main.js admin list`;

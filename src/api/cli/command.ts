@@ -2,8 +2,10 @@
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { closeDatabase } from '../../lib/database/db.js';
+import { isUnreached } from '../../lib/database/errors.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import { closePubsub } from '../../lib/redis/pubsub.js';
 import { closeQueues } from '../../lib/queue/queue.js';
@@ -143,14 +145,20 @@ function titleOf(command: Command): string {
   return [...names, ...command.args].join(' ').slice(0, 900);
 }
 
+// The driver says "connect ETIMEDOUT", without saying where to.
+function lostServer(error: Error): string {
+  const { host, port } = config.database;
+  return isUnreached(error) ? `no connection to the database at ${host}:${port}: ` : '';
+}
+
 /** One sentence of what went wrong, with its causes. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof AppError) return error.text('en-US');
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartRefused || error instanceof Misuse) return error.message;
-  const said = error.message || error.name;
+  const said = `${lostServer(error)}${error.message || error.name}`;
   // A failed statement says what its cause says.
   const cause =
-    error.cause instanceof Error && error.cause.message !== said ? `: ${error.cause.message}` : '';
+    error.cause instanceof Error && !said.endsWith(error.cause.message) ? `: ${error.cause.message}` : '';
   return `${said}${cause}`;
 }

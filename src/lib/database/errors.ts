@@ -57,11 +57,15 @@ const unavailable = new Set([
   1180, 1203, 1317, 1927, 1969, 2006, 2013, 3024, 4031, 9001,
 ]);
 
+/** Whether no connection to the database could be made. */
+export const isUnreached = (error: unknown): boolean =>
+  error instanceof BaseError && /^Sequelize(Connection|Host|AccessDenied)/.test(error.name);
+
 /** Whether the database is unavailable for now, so that a later try may succeed. */
 export function isDatabaseDown(error: unknown): boolean {
   if (error instanceof DatabaseTimeout || error instanceof DatabaseBusy) return true;
   if (isRerunnable(error) || isDemoted(error) || unavailable.has(errno(error) ?? 0)) return true;
-  if (error instanceof BaseError && /^Sequelize(Connection|Host|AccessDenied)/.test(error.name)) return true;
+  if (isUnreached(error)) return true;
   return (driverError(error) as { fatal?: boolean } | undefined)?.fatal === true;
 }
 
