@@ -17,13 +17,13 @@ import {
   type MadePayment,
 } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
-import { choose, follow, leaveScreen } from '../support/pages.js';
+import { choose, enter, follow, leaveScreen } from '../support/pages.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 import { WechatPlatform } from '../support/wechat-platform.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { journey, freshJourney } = own;
 
 journey('a payment method form has the fields its channel declares', async (t, page) => {
   await follow(page, '/console/trade/payment-methods/new');
@@ -274,6 +274,18 @@ journey('a large refund is approved by another administrator', async (t, page) =
   await sure.getByRole('button', { name: 'Approve' }).click();
   await drawer.getByText('Refunded', { exact: true }).first().waitFor();
   t.like(await booksOf(payment), { refund_reserved: '60.00', refunded_amount: '60.00' });
+});
+
+freshJourney('nobody is advised to refund who may not', async (t, page) => {
+  const { admin } = own.service;
+  const payment = await makePayment(admin, (await makeMethod(admin)).id, '7.00');
+  await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  await own.service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  const { account } = await signedInWith(admin, ['payment.show']);
+  await enter(page, { at: `/console/trade/payments/${payment.payment_no}`, ...account });
+  const why = page.getByRole('region', { name: 'Needs attention' });
+  await why.getByText('ask a colleague who may').waitFor();
+  t.is(await page.getByText('“Refund”').count(), 0);
 });
 
 interface Point {

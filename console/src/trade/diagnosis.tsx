@@ -14,6 +14,7 @@ const t = texts({
     title: '为什么还没有支付成功？',
     attention: '需要人工处理',
     givenBack: '款项已全部发起退款；退款完成后标记为已处理。',
+    mayNotRefund: '您没有退款权限：请有权限的同事退款，然后标记为已处理。',
     ended: '这笔支付不会再到账',
     otherPaid: '订单已由另一笔支付付清',
     orderCancelled: '订单已取消',
@@ -34,6 +35,7 @@ const t = texts({
     title: 'Why is it not paid?',
     attention: 'Needs attention',
     givenBack: 'All of it is refunded or about to be; once it is, mark the payment as handled.',
+    mayNotRefund: 'You may not refund: ask a colleague who may; then mark it as handled.',
     ended: 'This payment can no longer be paid',
     otherPaid: 'Another payment has paid the order',
     orderCancelled: 'The order was cancelled',
@@ -65,20 +67,29 @@ interface Reason {
 /**
  * @param isMethodOn undefined when the caller may not see it
  */
-function reasonsOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
+function reasonsOf(payment: Payment, isMethodOn: boolean | undefined, mayRefund: boolean): Reason[] {
   const { status, fail_reason, needs_attention } = payment;
   const attention: Reason[] =
     needs_attention && fail_reason
-      ? [{ type: 'warning', text: withAmounts(payment, fail_reason), advice: adviceOn(payment, fail_reason) }]
+      ? [
+          {
+            type: 'warning',
+            text: withAmounts(payment, fail_reason),
+            advice: adviceOn(payment, fail_reason, mayRefund),
+          },
+        ]
       : [];
   if (status === 'paid') return attention;
   if (status !== 'pending') return [...attention, endOf(payment)];
   return [...attention, ...waitOf(payment, isMethodOn)];
 }
 
-// "Refund" is offered while something is left.
-const adviceOn = ({ refundable }: Payment, reason: string): string | undefined =>
-  reason === 'order_not_payable' && Number(refundable) === 0 ? t.givenBack : adviceFor(reason);
+// "Refund" is offered to those who may, while something is left.
+function adviceOn({ refundable }: Payment, reason: string, mayRefund: boolean): string | undefined {
+  if (reason !== 'order_not_payable') return adviceFor(reason);
+  if (Number(refundable) === 0) return t.givenBack;
+  return mayRefund ? adviceFor(reason) : t.mayNotRefund;
+}
 
 // The latest callback of that verdict knows the amounts.
 function withAmounts(payment: Payment, verdict: string): string {
@@ -128,7 +139,7 @@ export function Diagnosis({ payment }: { payment: Payment }) {
       call('GET /api/admin/payment-methods/{id}', { path: { id: payment.payment_method_id }, signal }),
     enabled: payment.status === 'pending' && may('GET /api/admin/payment-methods/{id}'),
   });
-  const reasons = reasonsOf(payment, method?.is_active);
+  const reasons = reasonsOf(payment, method?.is_active, may('POST /api/admin/refunds'));
   if (reasons.length === 0) return null;
   return (
     <section className="panel diagnosis" aria-label={payment.status === 'paid' ? t.attention : t.title}>
