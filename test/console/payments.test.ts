@@ -18,7 +18,7 @@ import {
 } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
 import { choose, enter, follow, leaveScreen } from '../support/pages.js';
-import { booksOf, paidPayment } from '../support/refunds.js';
+import { booksOf, paidPayment, refundRow } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 import { WechatPlatform } from '../support/wechat-platform.js';
 
@@ -286,6 +286,34 @@ freshJourney('nobody is advised to refund who may not', async (t, page) => {
   const why = page.getByRole('region', { name: 'Needs attention' });
   await why.getByText('ask a colleague who may').waitFor();
   t.is(await page.getByText('“Refund”').count(), 0);
+});
+
+journey('refunds that need attention are found from the dashboard, with advice', async (t, page) => {
+  const { admin } = own.service;
+  const payment = await paidPayment(admin, (await makeMethod(admin)).id, '9.00');
+  const body = { payment_no: payment.payment_no, destination: 'balance', reason: 'Sent back' };
+  const { refund_no } = (await admin.post('/refunds', body)).data;
+  const flag = (needs: number) =>
+    change(`UPDATE refunds SET needs_attention = ?, fail_reason = 'refund_failed' WHERE refund_no = ?`, [
+      needs,
+      refund_no,
+    ]);
+  await flag(1);
+  try {
+    await follow(page, '/console/office/dashboard');
+    const card = page.locator('a.card', { hasText: 'Refunds that need attention' });
+    await card.getByText('1', { exact: true }).click();
+    const tab = page.getByRole('radio', { name: /^Needs attention 1$/, checked: true });
+    await tab.waitFor({ state: 'attached' });
+    await page.locator('a.row-link', { hasText: refund_no }).click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('Agree on another way with the customer').waitFor();
+    await drawer.getByRole('button', { name: 'Mark as handled' }).click();
+    await drawer.getByText('Agree on another way with the customer').waitFor({ state: 'detached' });
+    t.like(await refundRow(refund_no), { needs_attention: 0, fail_reason: 'refund_failed' });
+  } finally {
+    await flag(0);
+  }
 });
 
 interface Point {

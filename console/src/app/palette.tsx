@@ -145,6 +145,11 @@ const actions: readonly (readonly [route: Parameters<typeof opens>[1], address: 
     '/trade/payments?needs_attention=true',
     ['处理异常支付', 'Payments that need attention'],
   ],
+  [
+    'GET /api/admin/refunds',
+    '/trade/refunds?needs_attention=true',
+    ['处理异常退款', 'Refunds that need attention'],
+  ],
 ];
 
 function entriesOf(profile: Profile, wanted: string): Entry[] {

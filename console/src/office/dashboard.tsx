@@ -26,6 +26,7 @@ const t = texts({
     online: '在线管理员',
     operations: '今日操作',
     attention: '待处理支付',
+    doubts: '待处理退款',
     approvals: '待审批退款',
     monthly: '每月销售额',
     monthlyOrders: '每月订单',
@@ -51,6 +52,7 @@ const t = texts({
     online: 'Online administrators',
     operations: 'Operations today',
     attention: 'Needs attention',
+    doubts: 'Refunds that need attention',
     approvals: 'Refunds to approve',
     monthly: 'Sales by month',
     monthlyOrders: 'Orders by month',
@@ -128,7 +130,7 @@ export default function Dashboard() {
     (fresh) => client.setQueryData(key, fresh),
   );
   // A card that comes later would move those that somebody is about to press.
-  const isWaiting = [useAttention(), useApprovals()].some(({ isLoading }) => isLoading);
+  const isWaiting = [useAttention(), useDoubts(), useApprovals()].some(({ isLoading }) => isLoading);
   if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data || isWaiting) return <Skeleton active />;
   return <Figures data={data} />;
@@ -147,6 +149,7 @@ function Figures({ data }: { data: Snapshot }) {
       <h1>{t.title}</h1>
       <div className="cards six">
         <Attention />
+        <Doubts />
         <Approvals />
         <Card
           label={t.paid}
@@ -283,6 +286,26 @@ function Attention() {
       isUrgent={data.total > 0}
       to="/trade/payments?needs_attention=true"
     />
+  );
+}
+
+function useDoubts() {
+  const may = useMay();
+  return useQuery({
+    queryKey: ['refunds', 'attention'],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/refunds', { query: { needs_attention: true, page_size: 1 }, signal }),
+    meta: { scopes: ['refunds'] },
+    enabled: may('GET /api/admin/refunds'),
+  });
+}
+
+/** Refunds that a person must look at, while there are any. */
+function Doubts() {
+  const { data } = useDoubts();
+  if (!data?.total) return null;
+  return (
+    <Card label={t.doubts} value={showCount(data.total)} isUrgent to="/trade/refunds?needs_attention=true" />
   );
 }
 

@@ -135,6 +135,8 @@ export interface Spec<
   detail?: ComponentType<{ id: string; resource: Resource }>;
   /** Further routes below the list. */
   pages?: Readonly<Record<string, ComponentType>>;
+  /** Above the fields in the drawer. */
+  lead?: ComponentType<{ row: Row<L> }>;
   /** At the end of the drawer. */
   below?: ComponentType<{ row: Row<L> }>;
 }

@@ -1,4 +1,4 @@
-// All payments, or those that need attention, and the queue they make up.
+// All payments or refunds, or those that need attention, and the queue that such payments make up.
 import { useQuery } from '@tanstack/react-query';
 import { LeftOutlined, RightOutlined } from '@ant-design/icons';
 import { Badge, Button, Segmented, Space } from 'antd';
@@ -32,14 +32,22 @@ const t = texts({
   },
 });
 
-export function AttentionTabs() {
+export const PaymentTabs = () => <Tabs of="payments" />;
+
+export const RefundTabs = () => <Tabs of="refunds" />;
+
+function Tabs({ of }: { of: 'payments' | 'refunds' }) {
   const [search] = useSearchParams();
   const editQuery = useEditQuery();
   const { data } = useQuery({
-    queryKey: ['payments', 'attention'],
-    queryFn: ({ signal }) =>
-      call('GET /api/admin/payments', { query: { needs_attention: true, page_size: 1 }, signal }),
-    meta: { scopes: ['payments'] },
+    queryKey: [of, 'attention'],
+    queryFn: ({ signal }): Promise<{ total: number }> => {
+      const asked = { query: { needs_attention: true, page_size: 1 }, signal };
+      return of === 'payments'
+        ? call('GET /api/admin/payments', asked)
+        : call('GET /api/admin/refunds', asked);
+    },
+    meta: { scopes: [of] },
   });
   const choose = (value: string) =>
     editQuery((query) => {

@@ -5,7 +5,7 @@ import { choice, integer, note, option, words, yesOrNo } from '../parts/form/fie
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { paymentStates, paymentTimeFields } from '../parts/show/trade-states.ts';
-import { AttentionTabs } from './attention.tsx';
+import { PaymentTabs } from './attention.tsx';
 import { explained, handled } from './handled.ts';
 
 export const payments = resource('GET /api/admin/payments', {
@@ -33,7 +33,7 @@ export const payments = resource('GET /api/admin/payments', {
     refunded_amount: ['已退款', 'Refunded'],
   },
   stale: ['payments', 'orders'],
-  above: AttentionTabs,
+  above: PaymentTabs,
   hasSum: true,
   filters: {
     payment_no: words(),

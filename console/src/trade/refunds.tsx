@@ -7,7 +7,9 @@ import { resource } from '../parts/resource.ts';
 import { showAmount } from '../parts/show/money.ts';
 import { nameOf } from '../parts/show/states.tsx';
 import { destinations, refundStates, refundTimeFields } from '../parts/show/trade-states.ts';
+import { RefundTabs } from './attention.tsx';
 import { explained, handled } from './handled.ts';
+import { RefundAdvice } from './refund-advice.tsx';
 
 const t = texts({
   'zh-CN': { about: (amount: string, user: string, to: string) => `向 ${user} 退款 ${amount}（${to}）` },
@@ -53,6 +55,8 @@ export default resource('GET /api/admin/refunds', {
     time_field: ['时间按', 'Date of'],
   },
   stale: ['refunds'],
+  above: RefundTabs,
+  lead: RefundAdvice,
   hasSum: true,
   filters: {
     refund_no: words(),

@@ -51,7 +51,7 @@ export function RowDrawer({ resource }: { resource: Resource }) {
   const { id = '' } = useParams();
   const { search } = useLocation();
   const { data, error, refetch } = useRow(resource, id);
-  const { update, label, title, below: Below } = resource.spec;
+  const { update, label, title, lead: Lead, below: Below } = resource.spec;
   useReturnFocus();
   const may = useMay();
   const close = useClose();
@@ -75,6 +75,11 @@ export function RowDrawer({ resource }: { resource: Resource }) {
               }}
             />
           </Flex>
+          {Lead && (
+            <Guard of={data}>
+              <Lead row={data} />
+            </Guard>
+          )}
           <Facts resource={resource} row={data} />
           {Below && (
             <Guard of={data}>
