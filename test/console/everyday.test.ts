@@ -224,7 +224,8 @@ journey(
     );
     t.is(handled, 2);
     await page.locator('a.row-link', { hasText: made[3]?.payment_no }).click();
-    await page.getByText('1 of 2 that need attention').waitFor();
+    const queue = page.getByRole('group', { name: 'Payments that need attention' });
+    await queue.getByText('1 of 2 that need attention').waitFor();
     await page.getByRole('link', { name: 'Next that needs attention' }).click();
     await page.getByRole('heading', { name: made[2]?.payment_no }).waitFor();
     await page.getByText('2 of 2 that need attention').waitFor();

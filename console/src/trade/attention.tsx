@@ -94,7 +94,7 @@ export function AttentionQueue({ payment }: { payment: { payment_no: string; nee
   const before = numbers[place.current - 1];
   const after = numbers[at >= 0 ? at + 1 : place.current];
   return (
-    <Space.Compact aria-label={t.queue}>
+    <Space.Compact role="group" aria-label={t.queue}>
       <QueueLink number={before} text={t.previous} icon={<LeftOutlined />} />
       {at >= 0 && <span className="queue-place">{t.place(at + 1, data.total)}</span>}
       {at < 0 && <span className="queue-place">{t.left(data.total)}</span>}
