@@ -506,5 +506,9 @@ journey('keys move through rows and open what is new', async (t, page) => {
   await page.keyboard.press('?');
   await page.getByText('Next row, previous row').waitFor();
   await page.keyboard.press('Escape');
-  t.pass();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('.rows tbody').getByRole('checkbox').first().check();
+  await page.keyboard.press('/');
+  await page.getByRole('combobox', { name: 'Find orders' }).waitFor();
+  await page.keyboard.press('Escape');
 });
