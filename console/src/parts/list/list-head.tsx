@@ -60,11 +60,13 @@ interface HeadProps {
   resource: Resource;
   data: Page | undefined;
   state: ListState;
+  /** To be listed at all. */
+  isAllowed: boolean;
   onReload: () => void;
   children: React.ReactNode;
 }
 
-export function ListHead({ resource, data, state, onReload, children }: HeadProps) {
+export function ListHead({ resource, data, state, isAllowed, onReload, children }: HeadProps) {
   const { spec } = resource;
   const may = useMay();
   const { search } = useLocation();
@@ -74,7 +76,7 @@ export function ListHead({ resource, data, state, onReload, children }: HeadProp
     <Flex wrap gap={8} align="center" justify="space-between" className="screen-head">
       <Flex align="baseline" gap={12} wrap>
         <h1>{read(spec.title)}</h1>
-        <Pin />
+        {isAllowed && <Pin />}
         <span className="soft" role="status">
           {data?.total !== undefined && t.rows(showCount(data.total), data.total)}
         </span>
@@ -82,10 +84,14 @@ export function ListHead({ resource, data, state, onReload, children }: HeadProp
       </Flex>
       <Flex gap={8} wrap>
         {children}
-        <Button icon={<ReloadOutlined />} aria-label={t.reload} title={t.reload} onClick={onReload} />
-        {spec.tiles && <Tiles name={spec.name} />}
-        <Views resource={resource} />
-        <Columns resource={resource} />
+        {isAllowed && (
+          <>
+            <Button icon={<ReloadOutlined />} aria-label={t.reload} title={t.reload} onClick={onReload} />
+            {spec.tiles && <Tiles name={spec.name} />}
+            <Views resource={resource} />
+            <Columns resource={resource} />
+          </>
+        )}
         {spec.exportTo && may(spec.exportTo) && (
           <ExportButton route={spec.exportTo} filters={filterValues(resource, state)} />
         )}

@@ -100,7 +100,13 @@ export function ListScreen({ resource }: { resource: Resource }) {
   useLastPage(data, state.page, (page) => change({ page }, { replace: true }));
   return (
     <section className="screen" aria-busy={list.isFetching} data-resource={spec.name}>
-      <ListHead resource={resource} data={data} onReload={() => mayList && void list.refetch()} state={state}>
+      <ListHead
+        resource={resource}
+        data={data}
+        isAllowed={mayList}
+        onReload={() => void list.refetch()}
+        state={state}
+      >
         {ticked.length > 0 && (
           <Guard of={chosen.length}>
             <Suspense fallback={null}>
