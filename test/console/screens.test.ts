@@ -325,6 +325,18 @@ journey('a long text in a card has four lines of its whole width', async (t, pag
   await page.setViewportSize(desk);
 });
 
+journey('a message has the room of a phone, and its button comes below', async (t, page) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await follow(page, '/console/trade/orders/ORD-none');
+  const alert = page.getByRole('alert');
+  const text = await alert.getByText('The order does not exist').boundingBox();
+  const button = await alert.getByRole('link', { name: 'Back to orders' }).boundingBox();
+  const copy = await alert.getByRole('button', { name: 'Copy' }).boundingBox();
+  t.true(text !== null && button !== null && button.y >= text.y + text.height);
+  t.true(copy !== null && copy.x + copy.width <= 320, 'the trace can be copied');
+  await page.setViewportSize(desk);
+});
+
 journey('the accessible name of a button is its text', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
