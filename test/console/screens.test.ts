@@ -337,6 +337,27 @@ journey('a message has the room of a phone, and its button comes below', async (
   await page.setViewportSize(desk);
 });
 
+journey('high contrast shows what is chosen and switched on', async (t, page) => {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await open(page, '/console/trade/payments');
+  const item = page.locator('.menu').getByRole('menuitem', { name: 'Payments', exact: true }).last();
+  const tab = page.locator('.ant-segmented-item', { hasText: 'All' });
+  const chosen = [await item.screenshot(), await tab.screenshot()];
+  await page.locator('.ant-segmented-item', { hasText: 'Needs attention' }).click();
+  await open(page, '/console/trade/refunds?needs_attention=true');
+  const others = [await item.screenshot(), await tab.screenshot()];
+  for (const [index, picture] of chosen.entries()) t.notDeepEqual(picture, others[index]);
+  await open(page, '/console/trade/users/new');
+  const status = page.getByRole('dialog').getByRole('switch', { name: 'Status' });
+  const on = await status.screenshot();
+  await status.click();
+  await page.mouse.move(0, 0);
+  t.notDeepEqual(await status.screenshot(), on);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.emulateMedia({ forcedColors: 'none' });
+});
+
 journey('the accessible name of a button is its text', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();

@@ -12,6 +12,7 @@ import { Problem } from '../parts/show/problem.tsx';
 import { ProfileContext } from '../parts/show/profile.ts';
 import '../parts/show/parts.css';
 import '../parts/show/print.css';
+import '../parts/show/forced-colors.css';
 import { SignOutContext } from './sign-out.ts';
 import { createQueries, followFrames, outdateAll } from './queries.ts';
 import { createRoutes } from './router.tsx';
