@@ -358,6 +358,20 @@ journey('high contrast shows what is chosen and switched on', async (t, page) =>
   await page.emulateMedia({ forcedColors: 'none' });
 });
 
+freshJourney(
+  'the columns of an order keep their names beside a long product',
+  async (t, page) => {
+    const details = [{ product_name: 'Tea'.repeat(60), price: '99999.99', quantity: 99 }];
+    const { order_no } = await makeOrder(own.service.admin, '1.00', { details });
+    await enter(page, { at: `/console/trade/orders/${order_no}` });
+    const head = (name: string) => page.getByRole('columnheader', { name });
+    await head('数量').waitFor();
+    t.is((await head('数量').boundingBox())?.height, (await head('商品').boundingBox())?.height);
+    t.true(((await head('数量').boundingBox())?.height ?? 99) < 50);
+  },
+  { locale: 'zh-CN' },
+);
+
 journey('the accessible name of a button is its text', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();

@@ -137,7 +137,13 @@ function Lines({ order }: { order: Order }) {
             align: 'right',
             render: (price: string) => showAmount(price),
           },
-          { title: t.quantity, dataIndex: 'quantity', align: 'right', render: showCount },
+          {
+            title: t.quantity,
+            dataIndex: 'quantity',
+            align: 'right',
+            className: 'one-line',
+            render: showCount,
+          },
           {
             title: t.subtotal,
             dataIndex: 'subtotal',
