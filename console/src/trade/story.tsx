@@ -204,7 +204,10 @@ function refunded(refund: Refund): Point[] {
     ),
     children: (
       <>
-        {reason} · <PageLink to={`/trade/refunds/${refund_no}`}>{refund_no}</PageLink>
+        {reason} ·{' '}
+        <PageLink to={`/trade/refunds/${refund_no}`} className="cell-code">
+          {refund_no}
+        </PageLink>
       </>
     ),
   };
