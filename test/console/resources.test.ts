@@ -209,6 +209,10 @@ freshJourney('what a record names is a link only to who may open it', async (t, 
   await follow(page, '/console/office/dashboard');
   await page.locator('.card', { hasText: 'Orders today' }).waitFor();
   t.is(await page.locator('#content a.card').count(), 1, 'to the payments');
+  const gaps = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('.card-label')].map((name) => name.nextElementSibling.getBoundingClientRect().top - name.getBoundingClientRect().bottom)`,
+  );
+  t.is(new Set(gaps).size, 1, 'figures stand below their names, whether these lead on or not');
 });
 
 freshJourney('a form asks for no choice of what its user may not list', async (t, page) => {
