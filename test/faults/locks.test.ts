@@ -9,26 +9,25 @@ import { config } from '../../config/index.js';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { Client, type Answer } from '../support/client.js';
-import { makeMethod, makePayment, makeUser, mockCallback } from '../support/factories.js';
+import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
 import { mustHold } from '../support/figures.js';
 import { Load, type Kind } from '../support/load.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
-import { connectionsAt, holding, otherConnection } from '../support/other-connection.js';
+import { holding, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 const recoveryMs = 5000;
 /** Every caller may be at its callback when the fault comes, and repeats it until it is over. */
 const writes: Kind[] = ['order', 'callback'];
 
-let api: TestProcess;
 let load: Load;
 let admin: Client;
 let methodId: number;
 const figures = { faults: 0, worstRecoveryMs: 0 };
 
 test.before(async () => {
-  [api] = await Promise.all([startApi(), startWorkerProcess()]);
+  const [api] = await Promise.all([startApi(), startWorkerProcess()]);
   admin = await new Client(api.url).signIn();
   methodId = (await makeMethod(admin)).id;
   load = await Load.prepare(admin, methodId);
@@ -97,18 +96,6 @@ test.serial('lists and payment writes are refused in time while an ALTER waits b
     };
   }),
 );
-
-test.serial('a transaction whose connection is lost leaves only JSON in the log', async (t) => {
-  const { id } = await makeUser(admin);
-  const letGo = await holding(`SELECT id FROM users WHERE id = ${id} FOR UPDATE`);
-  const changing = admin.post(`/users/${id}/update-balance`, { type: 'income', amount: 1 });
-  const waiting = await until(async () => (await connectionsAt(`%u.id = ${id} %FOR UPDATE`))[0]);
-  await db.query(`KILL ${waiting}`);
-  await letGo();
-  t.is((await changing).errorCode, 'database_unavailable');
-  await until(() => /Rolling back transaction.*\n/.test(api.output()));
-  for (const line of api.output().split('\n').slice(0, -1)) t.notThrows(() => void JSON.parse(line), line);
-});
 
 /** `npm run migrate`, with its output so far. */
 function migrate(env: Record<string, string> = {}): { ended: Promise<number>; output: () => string } {

@@ -150,6 +150,16 @@ test.serial('callbacks are applied inline while Redis is full', async (t) => {
   for (const payment of payments) await isPaidOnce(t, payment);
 });
 
+test.serial('what a package prints becomes a line of the log', async (t) => {
+  // BullMQ warns of a Redis that may remove jobs.
+  await redis.run('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+  const other = await startWorkerProcess(env());
+  await until(() => /Eviction policy.*\n/.test(other.output()));
+  await redis.run('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+  await other.stop();
+  for (const line of other.output().trimEnd().split('\n')) t.notThrows(() => void JSON.parse(line), line);
+});
+
 test.serial('the sweeper settles acknowledged callbacks after Redis was emptied', async (t) => {
   await worker.kill();
   const payments = await Promise.all([1, 2, 3].map(() => makePayment(callers[0], methodId)));

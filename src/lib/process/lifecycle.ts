@@ -42,7 +42,7 @@ export class StartRefused extends Error {}
 
 /** Starts a process after logging warnings; a failure is logged in one line and exits with code 1. */
 export async function start(main: () => Promise<void>): Promise<void> {
-  // What packages print, as Sequelize does about a lost transaction, becomes a line of the log.
+  // What packages print, as BullMQ does about a Redis that may remove jobs, becomes a line of the log.
   const print = (...parts: unknown[]): void => logger.warn(format(...parts));
   Object.assign(console, { warn: print, error: print });
   try {
