@@ -83,9 +83,23 @@ export async function alterPartitions(table: PartitionedTable, clause: string): 
   }
 }
 
+// In one statement, which waits for open transactions once.
 async function extendTable(table: PartitionedTable, until: number): Promise<void> {
-  for (let period = await lastBound(table); period <= until; period = shiftPeriod(period, 1))
-    await addPartition(table, period);
+  for (let attempt = 1; ; attempt++) {
+    const missing: number[] = [];
+    for (let period = await lastBound(table); period <= until; period = shiftPeriod(period, 1))
+      missing.push(period);
+    if (missing.length === 0) return;
+    try {
+      await alterPartitions(table, `ADD PARTITION (${missing.map(partition).join(', ')})`);
+      logger.info({ table, months: missing }, 'month partitions added');
+      return;
+    } catch (error) {
+      if (attempt === 10) throw error;
+      // Another process may have added some of them.
+      if (!duplicatePartition.has(errno(error) ?? 0)) await sleep(200 + Math.random() * 800);
+    }
+  }
 }
 
 /** The last month up to which every table has partitions. */
@@ -101,20 +115,6 @@ async function lastBound(table: PartitionedTable): Promise<number> {
     [table],
   );
   return Number(row?.last);
-}
-
-async function addPartition(table: PartitionedTable, period: number): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await alterPartitions(table, `ADD PARTITION (${partition(period)})`);
-      logger.info({ table, period }, 'month partition added');
-      return;
-    } catch (error) {
-      if (duplicatePartition.has(errno(error) ?? 0)) return;
-      if (attempt === 10) throw error;
-      await sleep(200 + Math.random() * 800);
-    }
-  }
 }
 
 function partition(period: number): string {
