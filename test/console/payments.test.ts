@@ -82,7 +82,7 @@ journey('the page of an order shows its payment by itself', async (t, page) => {
   await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
   const { data: order } = await own.service.admin.get(`/orders/${orderNo}`);
   t.like(order, { status: 'paid', user_id: user.id });
-  await page.locator('.plain-list a').first().click();
+  await page.locator('.latest a').first().click();
   await page.getByText('Settled: the order is paid').waitFor();
 });
 
@@ -314,6 +314,21 @@ journey('refunds that need attention are found from the dashboard, with advice',
   } finally {
     await flag(0);
   }
+});
+
+journey('the payments of an order are a table, with method and reason below each', async (t, page) => {
+  const { admin, anonymous } = own.service;
+  const payment = await makePayment(
+    admin,
+    (await makeMethod(admin, undefined, { name: 'Pay at the desk' })).id,
+  );
+  await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await follow(page, `/console/trade/orders/${payment.order_no}`);
+  const row = page.getByRole('row', { name: new RegExp(payment.payment_no.slice(-8)) });
+  await row.waitFor();
+  t.regex(await row.innerText(), /^…\w{8}\s+[\d-]{10} [\d:]{8}\s+¥12\.30\s+Paid$/);
+  await page.getByRole('row', { name: 'Pay at the desk · The money arrived when its order' }).waitFor();
 });
 
 interface Point {

@@ -2,15 +2,13 @@
 import { CreditCardOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Button, Skeleton, Table } from 'antd';
-import { useState } from 'react';
+import { useState, type ComponentProps } from 'react';
 import { useNavigate } from 'react-router';
-import { call, type Data } from '../contract/api.ts';
+import { call, type Data, type Row } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
-import { Time } from '../parts/show/cells.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { showAmount, showCount } from '../parts/show/money.ts';
-import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
@@ -18,6 +16,7 @@ import type { Resource } from '../parts/resource.ts';
 import { Badge } from '../parts/show/states.tsx';
 import { History } from '../parts/show/history.tsx';
 import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
+import { Latest } from './latest.tsx';
 import { PayDrawer } from './pay.tsx';
 import { meaningOf } from './verdicts.ts';
 
@@ -49,6 +48,7 @@ const t = texts({
 });
 
 type Order = Data<'GET /api/admin/orders/{id}'>;
+type ListedPayment = Row<'GET /api/admin/payments'>;
 
 export default function OrderPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
@@ -165,18 +165,15 @@ function Refunds({ order }: { order: Order }) {
   return (
     <section className="panel">
       <h2>{t.refunds}</h2>
-      <ul className="plain-list">
-        {order.refunds.map(({ refund_no, created_at, amount, status }) => (
-          <li key={refund_no}>
-            <PageLink to={`/trade/refunds/${refund_no}`} className="cell-code">
-              {refund_no}
-            </PageLink>
-            <Time at={created_at} />
-            <span className="cell-figure">{showAmount(amount)}</span>
-            <Badge states={refundStates} value={status} />
-          </li>
-        ))}
-      </ul>
+      <Latest
+        rows={order.refunds.map(({ refund_no, created_at, amount, status }) => ({
+          number: refund_no,
+          to: `/trade/refunds/${refund_no}`,
+          amount,
+          at: created_at,
+          state: <Badge states={refundStates} value={status} />,
+        }))}
+      />
     </section>
   );
 }
@@ -193,20 +190,23 @@ function Payments({ orderNo }: { orderNo: string }) {
       <h2>{t.payments}</h2>
       {error && <Problem error={error} />}
       {data?.list.length === 0 && <span className="soft">{t.noPayments}</span>}
-      <ul className="plain-list">
-        {data?.list.map((payment) => (
-          <li key={payment.payment_no}>
-            <PageLink to={`/trade/payments/${payment.payment_no}`} className="cell-code">
-              {payment.payment_no}
-            </PageLink>
-            <span>{payment.payment_method?.name}</span>
-            <Time at={payment.created_at} />
-            <span className="cell-figure">{showAmount(payment.amount)}</span>
-            <Badge states={paymentStates} value={payment.status} />
-            {payment.fail_reason && <span className="soft">{meaningOf(payment.fail_reason)}</span>}
-          </li>
-        ))}
-      </ul>
+      <Latest rows={data?.list.map(rowOf) ?? []} />
     </section>
   );
 }
+
+const rowOf = ({
+  payment_no,
+  amount,
+  created_at,
+  status,
+  payment_method,
+  fail_reason,
+}: ListedPayment): ComponentProps<typeof Latest>['rows'][number] => ({
+  number: payment_no,
+  to: `/trade/payments/${payment_no}`,
+  amount,
+  at: created_at,
+  state: <Badge states={paymentStates} value={status} />,
+  note: [payment_method?.name, fail_reason && meaningOf(fail_reason)].filter(Boolean).join(' · '),
+});

@@ -2,17 +2,15 @@
 import { EditOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Skeleton } from 'antd';
-import type { ReactNode } from 'react';
+import type { ComponentProps } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
-import { Time } from '../parts/show/cells.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { History } from '../parts/show/history.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
 import { showAmount, showCount } from '../parts/show/money.ts';
-import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
@@ -20,6 +18,7 @@ import type { Resource } from '../parts/resource.ts';
 import { Badge, enabled, toneOf } from '../parts/show/states.tsx';
 import { Timeline } from '../parts/show/timeline.tsx';
 import { balanceTypes, orderStates, paymentStates } from '../parts/show/trade-states.ts';
+import { Latest } from './latest.tsx';
 
 const t = texts({
   'zh-CN': {
@@ -112,7 +111,7 @@ function Orders({ userId }: { userId: number }) {
     meta: { scopes: ['orders'] },
   });
   return (
-    <Latest
+    <LatestPanel
       title={t.orders}
       none={t.noOrders}
       error={error}
@@ -137,7 +136,7 @@ function Payments({ userId }: { userId: number }) {
     meta: { scopes: ['payments', 'orders'] },
   });
   return (
-    <Latest
+    <LatestPanel
       title={t.payments}
       none={t.noPayments}
       error={error}
@@ -160,35 +159,16 @@ interface LatestProps {
   error: unknown;
   total: number | undefined;
   all: string;
-  rows: { number: string; to: string; amount: string; at: string; state: ReactNode }[] | undefined;
+  rows: ComponentProps<typeof Latest>['rows'] | undefined;
 }
 
-function Latest({ title, none, error, total, all, rows = [] }: LatestProps) {
+function LatestPanel({ title, none, error, total, all, rows = [] }: LatestProps) {
   return (
     <section className="panel">
       <h2>{title}</h2>
       {error ? <Problem error={error} /> : total === undefined && <Skeleton active />}
       {total === 0 && <span className="soft">{none}</span>}
-      {rows.length > 0 && (
-        <table className="latest">
-          <tbody>
-            {rows.map(({ number, to, amount, at, state }) => (
-              <tr key={number}>
-                <td>
-                  <PageLink to={to} className="cell-code" title={number}>
-                    …{number.slice(-8)}
-                  </PageLink>
-                </td>
-                <td>
-                  <Time at={at} />
-                </td>
-                <td className="cell-figure">{showAmount(amount)}</td>
-                <td>{state}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      {rows.length > 0 && <Latest rows={rows} />}
       {total !== undefined && total > shown && <Link to={all}>{t.all(total)}</Link>}
     </section>
   );
