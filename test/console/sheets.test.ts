@@ -16,6 +16,12 @@ const own = consoleTest();
 const { journey, freshJourney } = own;
 const folder = mkdtempSync(join(tmpdir(), 'console-files-'));
 
+/** Whether one element ends above another, both on the page as it opened. */
+async function isAbove(one: Locator, other: Locator): Promise<boolean> {
+  const [upper, lower] = [await one.boundingBox(), await other.boundingBox()];
+  return upper !== null && lower !== null && upper.y + upper.height <= lower.y;
+}
+
 const countOf = async (table: 'orders' | 'attachments' | 'imports'): Promise<number> =>
   (await selectRow<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table}`)).count;
 
@@ -40,7 +46,9 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
   const start = page.getByRole('button', { name: 'Import the valid orders only' });
   await start.waitFor();
   t.is(await countOf('orders'), 0, 'the check has made none');
-  await page.getByRole('cell', { name: 'bad', exact: true }).first().waitFor();
+  const bad = page.getByRole('cell', { name: 'bad', exact: true }).first();
+  await bad.waitFor();
+  t.true(await isAbove(start, bad), 'what is to be decided is seen without scrolling');
 
   await start.click();
   const shown = page.getByRole('link', { name: 'Show the orders of that time' });

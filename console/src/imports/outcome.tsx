@@ -2,7 +2,7 @@
 import { DownloadOutlined } from '@ant-design/icons';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Alert, App, Button, Flex, Pagination, Skeleton, Table } from 'antd';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { call, download, type Data } from '../contract/api.ts';
 import { plural, texts, type Both } from '../contract/texts.ts';
 import { named } from '../parts/list/list.tsx';
@@ -59,7 +59,8 @@ export const useImport = (id: number | undefined) =>
     refetchInterval: ({ state }) => (state.data && state.data.status !== 0 ? false : pollMs),
   });
 
-export function Outcome({ id, list }: { id: number; list?: Both }) {
+/** @param children what to do about it, above the rejected rows */
+export function Outcome({ id, list, children }: { id: number; list?: Both; children?: ReactNode }) {
   const { data, error, refetch } = useImport(id);
   if (error) return <Problem error={error} list={list} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton active />;
@@ -74,6 +75,7 @@ export function Outcome({ id, list }: { id: number; list?: Both }) {
         </div>
         {data.error_msg && <Alert type="error" showIcon title={data.error_msg} />}
         {data.status === 1 && <Result of={data} />}
+        {children}
       </section>
       {data.status !== 0 && data.failed_count > 0 && <BadRows of={data} />}
     </div>

@@ -148,13 +148,16 @@ export default function ImportWizard() {
         </Flex>
       )}
       {error && <Problem error={error} onRetry={() => file && (run.error ? start(file) : choose(file))} />}
-      {check.data !== undefined && <Outcome id={check.data} />}
-      {file && isChecked && (
-        <div>
-          <Button type="primary" size="large" loading={run.isPending} onClick={() => start(file)}>
-            {(checked.data?.failed_count ?? 0) > 0 ? t.startGood : t.start}
-          </Button>
-        </div>
+      {check.data !== undefined && (
+        <Outcome id={check.data}>
+          {file && isChecked && (
+            <div>
+              <Button type="primary" size="large" loading={run.isPending} onClick={() => start(file)}>
+                {(checked.data?.failed_count ?? 0) > 0 ? t.startGood : t.start}
+              </Button>
+            </div>
+          )}
+        </Outcome>
       )}
     </RowPage>
   );
