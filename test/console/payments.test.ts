@@ -260,15 +260,18 @@ journey('a large refund is approved by another administrator', async (t, page) =
   await page.locator('a.card', { hasText: 'Refunds to approve' }).getByText('2', { exact: true }).click();
   const drawer = page.getByRole('dialog');
   await page.locator('a.row-link', { hasText: mine.refund_no }).click();
-  await drawer.getByRole('button', { name: 'Reject' }).click();
-  t.is(await drawer.getByRole('button', { name: 'Approve' }).count(), 0, 'nobody approves their own');
-  const rejection = page.getByRole('dialog', { name: /^Reject · ¥20\.00 to .+ \(Channel\)$/ });
-  await rejection.getByLabel('Why it is rejected').fill('Already replaced');
-  await rejection.getByRole('button', { name: 'Reject' }).click();
+  await drawer.getByRole('button', { name: 'Withdraw' }).click();
+  for (const name of ['Approve', 'Reject'])
+    t.is(await drawer.getByRole('button', { name }).count(), 0, 'nobody decides on their own');
+  const withdrawal = page.getByRole('dialog', { name: /^Withdraw · ¥20\.00 to .+ \(Channel\)$/ });
+  await withdrawal.getByLabel('Why it is withdrawn').fill('Already replaced');
+  await withdrawal.getByRole('button', { name: 'Withdraw' }).click();
   await drawer.getByText('Already replaced').waitFor();
   await page.keyboard.press('Escape');
   await drawer.waitFor({ state: 'detached' });
   await page.locator('a.row-link', { hasText: theirs.refund_no }).click();
+  await drawer.getByRole('button', { name: 'Reject' }).waitFor();
+  t.is(await drawer.getByRole('button', { name: 'Withdraw' }).count(), 0);
   await drawer.getByRole('button', { name: 'Approve' }).click();
   const sure = page.locator('.ant-modal-confirm').filter({ hasText: 'Approve this refund?' });
   await sure.getByRole('button', { name: 'Approve' }).click();
