@@ -319,6 +319,34 @@ journey('refunds that need attention are found from the dashboard, with advice',
   }
 });
 
+journey(
+  'a payment behind a hundred others in the queue has its place and its neighbours',
+  async (t, page) => {
+    const { admin } = own.service;
+    const { id } = await makeMethod(admin);
+    const made = await Promise.all(Array.from({ length: 102 }, () => makePayment(admin, id)));
+    const flag = (needs: number) =>
+      change('UPDATE payments SET needs_attention = ? WHERE payment_method_id = ?', [needs, id]);
+    await flag(1);
+    try {
+      const { total } = (await admin.get('/payments?needs_attention=1')).data;
+      t.true(total >= made.length);
+      const oldest = (await admin.get('/payments?needs_attention=1&order_by=id:asc&page_size=2')).data.list;
+      await follow(page, `/console/trade/payments/${oldest[1].payment_no}`);
+      const queue = page.getByRole('group', { name: 'Payments that need attention' });
+      await queue.getByText(`${total - 1} of ${total} that need attention`).waitFor();
+      await queue.getByRole('link', { name: 'Next that needs attention' }).click();
+      await page.getByRole('heading', { name: oldest[0].payment_no }).waitFor();
+      await queue.getByText(`${total} of ${total} that need attention`).waitFor();
+      t.true(await queue.getByRole('button', { name: 'Next that needs attention' }).isDisabled());
+      await queue.getByRole('link', { name: 'Previous that needs attention' }).click();
+      await page.getByRole('heading', { name: oldest[1].payment_no }).waitFor();
+    } finally {
+      await flag(0);
+    }
+  },
+);
+
 journey('the payments of an order are a table, with method and reason below each', async (t, page) => {
   const { admin, anonymous } = own.service;
   const payment = await makePayment(

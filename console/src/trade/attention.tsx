@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { LeftOutlined, RightOutlined } from '@ant-design/icons';
 import { Badge, Button, Segmented, Space } from 'antd';
-import { useRef, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useSearchParams } from 'react-router';
-import { call } from '../contract/api.ts';
+import { call, type Query } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { useEditQuery } from '../parts/list/edit-query.ts';
 import { LinkButton } from '../parts/show/link-button.tsx';
@@ -77,27 +77,41 @@ function Tabs({ of }: { of: 'payments' | 'refunds' }) {
   );
 }
 
-/** Where a payment is in the queue of those that need attention, and the ways to its neighbours. */
-export function AttentionQueue({ payment }: { payment: { payment_no: string; needs_attention: boolean } }) {
-  const { data } = useQuery({
-    queryKey: ['payments', 'attention', 'queue'],
+type Asked = Partial<Query<'GET /api/admin/payments'>>;
+
+/** The payments that need attention from one of them on, which is the first unless it has been handled. */
+function useQueue(name: string, asked: Asked) {
+  return useQuery({
+    queryKey: ['payments', 'attention', name, asked],
     queryFn: ({ signal }) =>
-      call('GET /api/admin/payments', { query: { needs_attention: true, page_size: 100 }, signal }),
+      call('GET /api/admin/payments', { query: { needs_attention: true, page_size: 20, ...asked }, signal }),
     meta: { scopes: ['payments'] },
+    placeholderData: (before) => before,
   });
-  // Its last place in the queue: once it is handled, the next one moves up to it.
-  const place = useRef(0);
-  const numbers = data?.list.map(({ payment_no }) => payment_no) ?? [];
-  const at = numbers.indexOf(payment.payment_no);
-  if (at >= 0) place.current = at;
-  if (!data || data.total === 0) return null;
-  const before = numbers[place.current - 1];
-  const after = numbers[at >= 0 ? at + 1 : place.current];
+}
+
+interface Queued {
+  payment_no: string;
+  needs_attention: boolean;
+  created_at: string;
+}
+
+/** Where a payment is in the queue of those that need attention, newest first, and the ways to its neighbours. */
+export function AttentionQueue({ payment: { payment_no, created_at } }: { payment: Queued }) {
+  const { data: all } = useQueue('count', { page_size: 1 });
+  const { data: newer } = useQueue('newer', { start_time: created_at, order_by: 'created_at:asc,id:asc' });
+  const { data: older } = useQueue('older', { end_time: created_at, order_by: 'created_at:desc,id:desc' });
+  if (!all || !newer || !older || all.total === 0) return null;
+  const placeIn = ({ list }: typeof older) => list.findIndex((one) => one.payment_no === payment_no);
+  const at = placeIn(older);
+  const before = newer.list[placeIn(newer) + 1]?.payment_no;
+  const after = older.list[at + 1]?.payment_no;
   return (
     <Space.Compact role="group" aria-label={t.queue}>
       <QueueLink number={before} text={t.previous} icon={<LeftOutlined />} />
-      {at >= 0 && <span className="queue-place">{t.place(at + 1, data.total)}</span>}
-      {at < 0 && <span className="queue-place">{t.left(data.total)}</span>}
+      <span className="queue-place">
+        {at < 0 ? t.left(all.total) : t.place(all.total - older.total + at + 1, all.total)}
+      </span>
       <QueueLink number={after} text={t.next} icon={<RightOutlined />} />
     </Space.Compact>
   );
