@@ -394,6 +394,9 @@ freshJourney(
       t.regex(text, /[A-Z][a-z]+/);
       t.notRegex(text, /[\u4e00-\u9fff]/);
     }
+    await latest.getByRole('link').first().click();
+    await page.waitForURL(/\/logs\/operation-logs\/\d+$/);
+    await page.getByRole('dialog').locator('.facts').getByText('Operation', { exact: true }).waitFor();
   },
   { locale: 'zh-CN' },
 );

@@ -347,7 +347,7 @@ function Recent({ activities }: { activities: Snapshot['recent_activities'] }) {
         {newestFirst(activities).map(({ id, user, action, created_at }) => (
           <li key={id}>
             <span>
-              <strong>{user}</strong> {action}
+              <strong>{user}</strong> <PageLink to={`/logs/operation-logs/${id}`}>{action}</PageLink>
             </span>
             <span className="soft">
               <Time at={created_at} />
