@@ -187,6 +187,17 @@ journey('why payments need attention has the room of a wide page', async (t, pag
   await page.setViewportSize(desk);
 });
 
+journey('the e-mails of users are whole on a wide page', async (t, page) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open(page, '/console/trade/users');
+  await page.locator('.cell-text', { hasText: '@' }).first().waitFor();
+  const cut = await page.evaluate<number>(
+    `[...document.querySelectorAll('.cell-text')].filter((one) => /@/.test(one.innerText) && one.scrollWidth > one.clientWidth).length`,
+  );
+  t.is(cut, 0);
+  await page.setViewportSize(desk);
+});
+
 journey('a payment, an order and a user fit a phone', async (t, page) => {
   await page.setViewportSize(telephone);
   const { list } = (await own.service.admin.get('/payments?needs_attention=true')).data;

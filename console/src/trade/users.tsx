@@ -74,7 +74,7 @@ export default resource('GET /api/admin/users', {
     nickname: text(124),
     balance: money(124),
     status: status(),
-    email: text(140),
+    email: { ...text(140), grows: true },
     phone: text(116),
     created_at: time(166),
   },
