@@ -14,6 +14,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { copiedLink, enter, follow, openPage, plainHost, signIn } from '../support/pages.js';
+import { paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -136,6 +137,45 @@ freshJourney('a form survives the end of its session', async (t, page) => {
     username,
   ]);
   t.is(row.nickname, '王小明');
+});
+
+freshJourney('a form that a button opened is open again after a new sign-in', async (t, page) => {
+  const { admin } = own.service;
+  const account = await makeAdmin(admin, [1]);
+  const payment = await paidPayment(admin, (await makeMethod(admin)).id, '30.00');
+  const { id, username } = await makeUser(admin);
+  const order = await makeOrder(admin);
+  const form = page.getByRole('dialog');
+  const again = async () => {
+    await admin.delete(`/admins/${account.id}/tokens`);
+    await page.locator('.sign-in').waitFor();
+    await signIn(page, account.username, account.password);
+  };
+  const comesBack = async (label: string, typed: string) => {
+    await form.getByLabel(label).fill(typed);
+    await again();
+    await form.getByText('Your unsaved changes are back').waitFor();
+    t.is(await form.getByLabel(label).inputValue(), typed);
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Discard', exact: true }).last().click();
+    await form.waitFor({ state: 'detached' });
+  };
+  await enter(page, { at: `/console/trade/payments/${payment.payment_no}`, ...account });
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await comesBack('Reason', 'One box was broken');
+  await follow(page, `/console/trade/orders/${order.order_no}`);
+  await page.getByRole('button', { name: 'Start payment' }).click();
+  await comesBack('Note', 'By phone');
+  await follow(page, '/console/trade/users');
+  await page.getByRole('button', { name: `Actions ${username}` }).click();
+  await page.getByRole('menuitem', { name: 'Adjust balance' }).click();
+  await comesBack('Amount', '12.00');
+  await follow(page, `/console/trade/users/${id}`);
+  await page.getByRole('button', { name: 'Adjust balance' }).click();
+  await comesBack('Amount', '13.00');
+  await again();
+  await page.getByRole('heading', { name: username }).waitFor();
+  t.is(await form.count(), 0, 'one that was discarded stays closed');
 });
 
 freshJourney(

@@ -362,6 +362,34 @@ journey('the payments of an order are a table, with method and reason below each
   await page.getByRole('row', { name: 'Pay at the desk · The money arrived when its order' }).waitFor();
 });
 
+journey('what is typed into a refund or payment stays with its own record', async (t, page) => {
+  const { admin } = own.service;
+  const { id } = await makeMethod(admin);
+  const dialog = page.getByRole('dialog');
+  const leaveFilled = async (address: string, button: string, label: string) => {
+    await follow(page, address);
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await dialog.getByLabel(label).fill('Meant for this one');
+    await page.evaluate('history.back()');
+    await dialog.waitFor({ state: 'detached' });
+  };
+  const valueAt = async (address: string, button: string, label: string) => {
+    await follow(page, address);
+    await page.getByRole('button', { name: button, exact: true }).click();
+    const value = await dialog.getByLabel(label).inputValue();
+    await page.keyboard.press('Escape');
+    return value;
+  };
+  const [first, second] = [await paidPayment(admin, id, '5.00'), await paidPayment(admin, id, '6.00')];
+  const paymentPage = ({ payment_no }: MadePayment) => `/console/trade/payments/${payment_no}`;
+  await leaveFilled(paymentPage(first), 'Refund', 'Reason');
+  t.is(await valueAt(paymentPage(second), 'Refund', 'Reason'), '');
+  const [one, other] = [await makeOrder(admin), await makeOrder(admin)];
+  const orderPage = ({ order_no }: { order_no: string }) => `/console/trade/orders/${order_no}`;
+  await leaveFilled(orderPage(one), 'Start payment', 'Note');
+  t.is(await valueAt(orderPage(other), 'Start payment', 'Note'), '');
+});
+
 interface Point {
   tone: string;
   title: string;

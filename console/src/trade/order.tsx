@@ -1,8 +1,7 @@
 // One order: its lines, payments and history.
-import { CreditCardOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
-import { Button, Skeleton, Table } from 'antd';
-import { useState, type ComponentProps } from 'react';
+import { Skeleton, Table } from 'antd';
+import type { ComponentProps } from 'react';
 import { useNavigate } from 'react-router';
 import { call, type Data, type Row } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
@@ -17,7 +16,7 @@ import { Badge } from '../parts/show/states.tsx';
 import { History } from '../parts/show/history.tsx';
 import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
 import { Latest } from './latest.tsx';
-import { PayDrawer } from './pay.tsx';
+import { Pay } from './pay.tsx';
 import { meaningOf } from './verdicts.ts';
 
 const t = texts({
@@ -29,7 +28,6 @@ const t = texts({
     quantity: '数量',
     subtotal: '小计',
     sum: '合计',
-    pay: '发起支付',
     noPayments: '还没有支付记录',
     refunds: '退款',
   },
@@ -41,7 +39,6 @@ const t = texts({
     quantity: 'Quantity',
     subtotal: 'Subtotal',
     sum: 'Total',
-    pay: 'Start payment',
     noPayments: 'No payment has been started yet',
     refunds: 'Refunds',
   },
@@ -53,7 +50,6 @@ type ListedPayment = Row<'GET /api/admin/payments'>;
 export default function OrderPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
   const navigate = useNavigate();
-  const [isPaying, setPaying] = useState(false);
   const {
     data: order,
     error,
@@ -74,11 +70,7 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
       actions={
         order && (
           <>
-            {canPay && (
-              <Button type="primary" icon={<CreditCardOutlined />} onClick={() => setPaying(true)}>
-                {t.pay}
-              </Button>
-            )}
+            <Pay order={order} canStart={canPay} />
             <ActionButtons
               resource={resource}
               row={order}
@@ -114,7 +106,6 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
           <History resource={resource} id={order.order_no} createdAt={order.created_at} />
         </div>
       )}
-      {isPaying && order && <PayDrawer order={order} onClose={() => setPaying(false)} />}
     </RowPage>
   );
 }

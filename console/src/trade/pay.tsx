@@ -1,4 +1,5 @@
 // Pays an order: choose a method; the channel returns what the customer needs to continue.
+import { CreditCardOutlined } from '@ant-design/icons';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Alert, Button, Drawer, Flex, QRCode } from 'antd';
 import { useState } from 'react';
@@ -8,6 +9,7 @@ import { texts } from '../contract/texts.ts';
 import { Copyable } from '../parts/show/copyable.tsx';
 import { note, option } from '../parts/form/fields.tsx';
 import { FormDrawer } from '../parts/form/form-drawer.tsx';
+import { formName, useFormOpen } from '../parts/form/open-form.ts';
 import { showAmount } from '../parts/show/money.ts';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
@@ -51,13 +53,30 @@ const labels = {
   remark: ['备注', 'Note'],
 } as const;
 
-export function PayDrawer({
-  order: { order_no, amount },
-  onClose,
-}: {
-  order: { order_no: string; amount: string };
-  onClose: () => void;
-}) {
+interface Payable {
+  order_no: string;
+  amount: string;
+}
+
+const route = 'POST /api/admin/payments';
+const fixedOf = ({ order_no }: Payable) => ({ order_no, initiate: true });
+
+/** @param canStart an open drawer stays when the order is paid meanwhile */
+export function Pay({ order, canStart }: { order: Payable; canStart: boolean }) {
+  const [isOpen, setOpen] = useFormOpen(formName(route, undefined, fixedOf(order)));
+  return (
+    <>
+      {canStart && (
+        <Button type="primary" icon={<CreditCardOutlined />} onClick={() => setOpen(true)}>
+          {t.title}
+        </Button>
+      )}
+      {isOpen && <PayDrawer order={order} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function PayDrawer({ order, onClose }: { order: Payable; onClose: () => void }) {
   const [placed, setPlaced] = useState<{ payment_no: string; gateway?: Gateway }>();
   const client = useQueryClient();
   const may = useMay();
@@ -65,12 +84,12 @@ export function PayDrawer({
   if (!placed) {
     return (
       <FormDrawer
-        title={`${t.title} · ${showAmount(amount)} · ${order_no}`}
-        route="POST /api/admin/payments"
+        title={`${t.title} · ${showAmount(order.amount)} · ${order.order_no}`}
+        route={route}
         submit={t.title}
         fields={{ payment_method_id: option('payment_method'), remark: note() }}
         labelOf={(name) => labels[name as keyof typeof labels]}
-        fixed={{ order_no, initiate: true }}
+        fixed={fixedOf(order)}
         onClose={onClose}
         onDone={(answer) => {
           setPlaced(answer as unknown as { payment_no: string; gateway?: Gateway });

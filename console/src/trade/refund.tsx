@@ -2,10 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { UndoOutlined } from '@ant-design/icons';
 import { Button } from 'antd';
-import { useState } from 'react';
 import { texts, type Both } from '../contract/texts.ts';
 import { amount, choice, words } from '../parts/form/fields.tsx';
 import { FormDrawer } from '../parts/form/form-drawer.tsx';
+import { formName, useFormOpen } from '../parts/form/open-form.ts';
 import { showAmount } from '../parts/show/money.ts';
 import { useProfile } from '../parts/show/profile.ts';
 import { destinations } from '../parts/show/trade-states.ts';
@@ -28,8 +28,11 @@ const approval = (above: string): Both => [
   `Above ${showAmount(above)} in all refunds of the payment, another administrator has to approve`,
 ];
 
+const route = 'POST /api/admin/refunds';
+
 export function Refund({ payment: { payment_no, refundable } }: { payment: Payment }) {
-  const [isOpen, setOpen] = useState(false);
+  const fixed = { payment_no };
+  const [isOpen, setOpen] = useFormOpen(formName(route, undefined, fixed));
   const { refund_approval_above: above } = useProfile().config;
   const client = useQueryClient();
   return (
@@ -42,7 +45,7 @@ export function Refund({ payment: { payment_no, refundable } }: { payment: Payme
       {isOpen && (
         <FormDrawer
           title={t.title(showAmount(refundable))}
-          route="POST /api/admin/refunds"
+          route={route}
           submit={t.refund}
           fields={{
             amount: {
@@ -55,7 +58,7 @@ export function Refund({ payment: { payment_no, refundable } }: { payment: Payme
             reason: words(),
           }}
           labelOf={(name) => labels[name as keyof typeof labels]}
-          fixed={{ payment_no }}
+          fixed={fixed}
           onClose={() => setOpen(false)}
           onDone={() => {
             setOpen(false);

@@ -16,6 +16,7 @@ import type { Field } from './fields.tsx';
 import { FormEnd, fieldOf, goTo } from './form-focus.tsx';
 import { rulesOf } from './form-rules.ts';
 import { changed, given, initialOf, rebase, touched, type Fields } from './form-values.ts';
+import { formName, useOpenNote } from './open-form.ts';
 
 const t = texts({
   'zh-CN': {
@@ -95,7 +96,9 @@ export default function FormDrawer({
   const waitSeconds = useCountdown(limit?.details.retryAfter ?? 0, limit);
   const [conflicts, setConflicts] = useState<string[]>([]);
   const base = useRef<AnyRow>(undefined);
-  const draft = useDraft(`${route} ${JSON.stringify(path ?? {})}`, fields);
+  const name = formName(route, path, fixed);
+  const draft = useDraft(name, fields);
+  useOpenNote(name);
   // The key of repeated submits: also after a reload, when nobody knows whether the first one has arrived.
   const [key, setKey] = useState(() => draft.known?.key ?? randomKey());
   const isSent = useRef(draft.known?.key !== undefined);

@@ -1,10 +1,11 @@
 // Actions on a row: shown by permission and state, confirmed if irreversible, sent once.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button, Flex } from 'antd';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
+import { formName, useTakeLeft } from '../form/open-form.ts';
 import { keepFocus } from '../show/keep-focus.ts';
 import { failureOf, Trace } from '../show/problem.tsx';
 import { useMay, useProfile, type Profile } from '../show/profile.ts';
@@ -96,11 +97,13 @@ const askOf = ({ action: { ask }, row }: Asked) => ask && ((input: AnyRow) => as
  * Runs it; all queries of the resource are refetched afterwards. A form says what its row is by now.
  *
  * @param rows those that are shown; the form of one that no longer is stays
+ * @param isBehind whether a drawer covers them, whose own actions come first
  */
 export function useAct(
   resource: Resource,
   rows: readonly AnyRow[],
   onDone?: (action: AnyAction, answer: unknown) => void,
+  isBehind = false,
 ) {
   const client = useQueryClient();
   const profile = useProfile();
@@ -143,6 +146,16 @@ export function useAct(
       onOk: () => run.mutateAsync({ action, row }).catch(() => undefined),
     });
   };
+  const actionsOf = useActions(resource);
+  const takeLeft = useTakeLeft();
+  useEffect(() => {
+    if (isBehind) return;
+    const nameOf = (action: AnyAction, row: AnyRow) =>
+      formName(action.route, pathOf(resource, action.route, row), bodyOf(action, row, profile));
+    for (const row of rows)
+      for (const action of actionsOf(row))
+        if (action.form && takeLeft(nameOf(action, row))) setAsked({ action, row });
+  }, [rows]);
   const isAsked = (row: AnyRow) => asked && idOf(resource, row) === idOf(resource, asked.row);
   const now = asked && { ...asked, row: rows.find(isAsked) ?? asked.row };
   const drawer = now && (

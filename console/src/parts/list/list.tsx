@@ -13,7 +13,7 @@ import {
   type HTMLAttributes,
   type ReactElement,
 } from 'react';
-import { Outlet } from 'react-router';
+import { useOutlet } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
@@ -95,7 +95,8 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const isSelectable = useIsSelectable(resource);
   // Rows that are shown no longer, because of another filter or page, are not acted upon.
   const chosen = rows.filter((row) => ticked.includes(keyOf(resource, row)));
-  const { start, drawer } = useAct(resource, rows);
+  const beside = useOutlet();
+  const { start, drawer } = useAct(resource, rows, undefined, beside !== null);
   const keysOf = (those: readonly AnyRow[]) => those.map((row) => keyOf(resource, row));
   useLastPage(data, state.page, (page) => change({ page }, { replace: true }));
   return (
@@ -155,7 +156,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
         ))}
       <Pages state={state} data={data} onPage={(page) => change({ page })} />
       {drawer}
-      <Outlet />
+      {beside}
     </section>
   );
 }
