@@ -22,8 +22,8 @@ export function Latest({ rows }: { rows: readonly Row[] }) {
           <Fragment key={number}>
             <tr>
               <td>
-                <PageLink to={to} className="cell-code" title={number}>
-                  …{number.slice(-8)}
+                <PageLink to={to} className="cell-code cell-end" title={number}>
+                  {number}
                 </PageLink>
               </td>
               <td>
