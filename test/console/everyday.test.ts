@@ -1,6 +1,7 @@
 // What somebody does all day: find anything, work through a queue, keep several tabs, come back to a view.
 import '../support/environment.js';
 import type { Page } from 'playwright-core';
+import { insert, select } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import {
   makeAdmin,
@@ -14,7 +15,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { enter, follow, inaccessible, leaveScreen, signIn } from '../support/pages.js';
+import { beyondTable, enter, follow, inaccessible, leaveScreen, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -511,4 +512,42 @@ journey('keys move through rows and open what is new', async (t, page) => {
   await page.keyboard.press('/');
   await page.getByRole('combobox', { name: 'Find orders' }).waitFor();
   await page.keyboard.press('Escape');
+});
+
+journey('failed jobs are tried again and deleted several at once', async (t, page) => {
+  const failed = async (day: string) => {
+    const now = new Date();
+    await insert(
+      `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at,
+         updated_at) VALUES ('maintenance', 'maintain-tables', ?, ?, 'no room', 1, '', 'failed', ?, ?, ?)`,
+      [day, JSON.stringify({ day }), now, now, now],
+    );
+    return day;
+  };
+  const [first, second, third] = [
+    await failed('2020-01-01'),
+    await failed('2020-01-02'),
+    await failed('2020-01-03'),
+  ];
+  const stateOf = (key: string) =>
+    select<{ state: string }>('SELECT state FROM failed_jobs WHERE job_key = ?', [key]);
+  await follow(page, '/console/office/queues');
+  const rows = page.locator('.rows tbody tr', { hasText: 'no room' });
+  await rows.nth(2).waitFor();
+  t.is(await beyondTable(page), 0);
+  // The newest is on top.
+  await rows.nth(1).getByRole('checkbox').check();
+  await rows.nth(2).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Try again (2)' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Try again (2)' }).click();
+  await page.getByText('2 done').waitFor();
+  for (const key of [first, second]) t.not((await stateOf(key))[0]?.state, 'failed');
+  t.is((await stateOf(third))[0]?.state, 'failed');
+  await rows.nth(0).getByRole('checkbox').check();
+  await rows.nth(1).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Delete 2' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete 2' }).click();
+  await page.getByText('Deleted').waitFor();
+  const left = await select('SELECT id FROM failed_jobs WHERE job_key IN (?, ?, ?)', [first, second, third]);
+  t.is(left.length, 1);
 });

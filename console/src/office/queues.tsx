@@ -98,7 +98,7 @@ export default resource('GET /api/admin/failed-jobs', {
     job: code(200),
     queue: badge(queues),
     state: badge(failedStates, 96),
-    error: text(260),
+    error: { ...text(200), grows: true },
     attempts: count(100),
     failures: count(100),
     failed_at: time(),
@@ -111,9 +111,11 @@ export default resource('GET /api/admin/failed-jobs', {
     {
       route: 'POST /api/admin/failed-jobs/{id}/retry',
       text: ['重试', 'Try again'],
+      many: true,
       when: ({ state }) => state === 'failed',
     },
   ],
   remove: 'DELETE /api/admin/failed-jobs/{id}',
+  removeMany: 'DELETE /api/admin/failed-jobs/batch',
   below: ({ row }) => <Json value={row.payload} />,
 });
