@@ -187,12 +187,13 @@ journey('why payments need attention has the room of a wide page', async (t, pag
   await page.setViewportSize(desk);
 });
 
-journey('the e-mails of users are whole on a wide page', async (t, page) => {
+journey('the e-mails and phones of users are whole on a wide page', async (t, page) => {
+  await makeUser(own.service.admin, { phone: '139 0000 2222' });
   await page.setViewportSize({ width: 1440, height: 900 });
   await open(page, '/console/trade/users');
-  await page.locator('.cell-text', { hasText: '@' }).first().waitFor();
+  await page.locator('.cell-text', { hasText: '139 0000 2222' }).first().waitFor();
   const cut = await page.evaluate<number>(
-    `[...document.querySelectorAll('.cell-text')].filter((one) => /@/.test(one.innerText) && one.scrollWidth > one.clientWidth).length`,
+    `[...document.querySelectorAll('.cell-text')].filter((one) => /@|139/.test(one.innerText) && one.scrollWidth > one.clientWidth).length`,
   );
   t.is(cut, 0);
   await page.setViewportSize(desk);
