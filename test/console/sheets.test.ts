@@ -197,8 +197,11 @@ journey('an upload of 60 MB survives a pause, a lost connection and a reload', a
   await chunk();
   await page.reload();
   await page.getByLabel('Files to upload').waitFor({ state: 'attached' });
+  const note = page.getByText('Choose large.txt again');
+  await note.waitFor();
   const again = chunkCalls(page);
   await page.getByLabel('Files to upload').setInputFiles(file);
+  await note.waitFor({ state: 'detached' });
   await inState('done').waitFor();
   await slow.detach();
   t.true(again.sent < 12, `what was there is not sent again: ${again.sent} calls`);

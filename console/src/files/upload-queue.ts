@@ -5,7 +5,7 @@ import { call, Failure } from '../contract/api.ts';
 import { contentOf } from '../contract/file-content.ts';
 import { hexOf } from '../contract/plain-http.ts';
 import { session } from '../contract/session.ts';
-import { tabStorage } from '../contract/tab-storage.ts';
+import { namesInTab, tabStorage } from '../contract/tab-storage.ts';
 
 export interface Upload {
   key: string;
@@ -64,6 +64,14 @@ const keyOf = (ownerId: number, { name, size, lastModified }: File): string =>
   `${ownerId} ${name} ${size} ${lastModified}`;
 
 const placeOf = (key: string): string => `console.upload ${key}`;
+
+/** Files that this tab has sent in part before it was loaded anew: each continues once it is chosen again. */
+export const begun = (ownerId: number): { key: string; name: string }[] =>
+  namesInTab()
+    .filter((place) => place.startsWith(placeOf(`${ownerId} `)))
+    .map((place) => place.slice(placeOf('').length))
+    .filter((key) => !find(key))
+    .map((key) => ({ key, name: /^\d+ (.*) \d+ \d+$/.exec(key)?.[1] ?? key }));
 
 export function addFiles(ownerId: number, files: Iterable<File>): void {
   for (const file of files) {

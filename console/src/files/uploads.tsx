@@ -1,13 +1,22 @@
 // Drop zone and progress of uploads.
 import { CloseOutlined, PauseOutlined, CaretRightOutlined } from '@ant-design/icons';
 import { useQueryClient } from '@tanstack/react-query';
-import { Button, Flex, Progress } from 'antd';
+import { Alert, Button, Flex, Progress } from 'antd';
 import { useEffect } from 'react';
 import { texts } from '../contract/texts.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
 import { useMay, useProfile } from '../parts/show/profile.ts';
 import { showBytes, showDuration } from '../parts/show/time.ts';
-import { addFiles, forget, onUploaded, pause, resume, useUploads, type Upload } from './upload-queue.ts';
+import {
+  addFiles,
+  begun,
+  forget,
+  onUploaded,
+  pause,
+  resume,
+  useUploads,
+  type Upload,
+} from './upload-queue.ts';
 
 const t = texts({
   'zh-CN': {
@@ -20,6 +29,7 @@ const t = texts({
     progress: '进度',
     choose: '选择要上传的文件',
     empty: '文件是空的',
+    again: (name: string) => `请重新选择 ${name}，将从中断处继续上传`,
     states: {
       waiting: '等待上传',
       hashing: '正在校验',
@@ -41,6 +51,7 @@ const t = texts({
     progress: 'Progress',
     choose: 'Files to upload',
     empty: 'The file is empty',
+    again: (name: string) => `Choose ${name} again: its upload continues where it stopped`,
     states: {
       waiting: 'Waiting',
       hashing: 'Hashing',
@@ -74,6 +85,22 @@ export function Uploads() {
       >
         <span className="soft">{t.limits(upload_extensions.join(', '), showBytes(upload_max_bytes))}</span>
       </DropZone>
+      {begun(id).map(({ key, name }) => (
+        <Alert
+          key={key}
+          type="warning"
+          title={t.again(name)}
+          action={
+            <Button
+              type="text"
+              size="small"
+              icon={<CloseOutlined />}
+              aria-label={`${t.remove} ${name}`}
+              onClick={() => forget(key)}
+            />
+          }
+        />
+      ))}
       {uploads.length > 0 && (
         <ul className="uploads panel">
           {uploads.map((one) => (
