@@ -49,6 +49,13 @@ journey('one box finds orders, payments, users, administrators and traces by key
   t.is(await page.getByText('The order does not exist').count(), 0);
   await find(page, payment.order_no.slice(-9));
   await heading(payment.order_no);
+  // As it stands in a letter, and as a list shows it.
+  await find(page, ` ${payment.payment_no.slice(0, 11)} ${payment.payment_no.slice(11)} `);
+  await heading(payment.payment_no);
+  await find(page, `…${payment.order_no.slice(-9)}`);
+  await heading(payment.order_no);
+  await follow(page, `/console/trade/orders?order_no=${payment.order_no.replace('ORD2026', 'ORD 2026 ')}`);
+  await page.locator('a.row-link', { hasText: payment.order_no }).waitFor();
   await find(page, '13900001111');
   await heading(username);
   t.regex(page.url(), new RegExp(`/trade/users/${id}$`));

@@ -8,6 +8,7 @@ import { recentRecords } from '../contract/recent.ts';
 import { read, texts, type Both } from '../contract/texts.ts';
 import { isOfInputMethod } from '../parts/show/input-method.ts';
 import { failureOf } from '../parts/show/problem.tsx';
+import { pasted } from '../parts/show/pasted.ts';
 import { opens, useProfile, type Profile } from '../parts/show/profile.ts';
 import { Badge, enabled, type States } from '../parts/show/states.tsx';
 import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
@@ -172,7 +173,7 @@ function Finder({ onClose }: { onClose: () => void }) {
   const [at, setAt] = useState(0);
   const [wantsFirst, setWantsFirst] = useState(false);
   const list = useRef<HTMLUListElement>(null);
-  const wanted = typed.trim();
+  const wanted = pasted(typed);
   const asked = useSettled(wanted);
   const isSearched = asked.length >= minSearched && asked.length <= 64;
   const { data, error, isFetching } = useQuery({

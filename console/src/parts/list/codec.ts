@@ -1,4 +1,5 @@
 // The state of a list in the URL: the API's names, without defaults and invalid values.
+import { pasted } from '../show/pasted.ts';
 
 export interface ListState {
   page: number;
@@ -22,7 +23,7 @@ export function decode(search: URLSearchParams, checks: Checks, sortable: readon
   const order = search.get('order_by') ?? '';
   const field = orders.exec(order)?.[1];
   // What is pasted often has spaces around it.
-  const given = Object.keys(checks).map((name) => [name, (search.get(name) ?? '').trim()] as const);
+  const given = Object.keys(checks).map((name) => [name, pasted(search.get(name) ?? '')] as const);
   return {
     page: Number.isInteger(page) && page > 0 && page < 1e9 ? page : 1,
     order: field !== undefined && sortable.includes(field) ? order : '',
