@@ -225,6 +225,18 @@ journey('a payment, an order and a user fit a phone', async (t, page) => {
   await page.setViewportSize(desk);
 });
 
+journey('the queues stand two in a row on a phone', async (t, page) => {
+  await page.setViewportSize(telephone);
+  await open(page, '/console/office/queues');
+  const card = page.locator('.cards.queues .card');
+  await card.nth(1).waitFor();
+  const [first, second] = [await card.nth(0).boundingBox(), await card.nth(1).boundingBox()];
+  t.is(first?.y, second?.y);
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+  t.true(width <= telephone.width, `the page is ${width} px wide`);
+  await page.setViewportSize(desk);
+});
+
 journey('the dashboard shows the months of demo data', async (t, page) => {
   await follow(page, '/console/office/dashboard');
   await page.locator('canvas').nth(5).waitFor();
