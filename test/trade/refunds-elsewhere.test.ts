@@ -201,6 +201,35 @@ test.serial('wechat: a refund that was made in the merchant platform is seen in 
   }
 });
 
+/** The company reports a refund of 5.00 under that number, the only one until then. */
+const notifyNumbered: Record<Type, (payment: Placed, number: string) => Promise<unknown>> = {
+  wechat: notifyRefund,
+  alipay: (payment, out_biz_no) => notify(payment, { refund_fee: '5.00', out_biz_no }),
+};
+
+for (const type of types)
+  test.serial(`${type}: a repeated notice of a refund that a person has seen flags nothing`, async (t) => {
+    const payment = await companies.paid(type);
+    await notifyNumbered[type](payment, 'CONSOLE1');
+    await notifyNumbered[type](payment, 'CONSOLE1');
+    await isHeldBack(t, payment, 'refunded_elsewhere');
+    await notifyNumbered[type](payment, 'CONSOLE1');
+    await change('UPDATE payment_callbacks SET same_key = NULL WHERE payment_no = ?', [payment.payment_no]);
+    await notifyNumbered[type](payment, 'CONSOLE1');
+    t.false((await shown(payment)).needs_attention);
+    await notifyNumbered[type](payment, 'CONSOLE2');
+    await isHeldBack(t, payment, 'refunded_elsewhere');
+  });
+
+test.serial('wechat: a refund that failed before somebody looked is flagged once it succeeds', async (t) => {
+  const payment = await companies.paid('wechat');
+  t.is(await notifyRefund(payment, 'CONSOLE1', 'CLOSED'), 204);
+  t.is(await notifyRefund(payment, 'CONSOLE2'), 204);
+  await isHeldBack(t, payment, 'refunded_elsewhere');
+  t.is(await notifyRefund(payment, 'CONSOLE1'), 204);
+  await isHeldBack(t, payment, 'refunded_elsewhere');
+});
+
 test.serial('wechat: a refund of ours is asked about as soon as its notice comes', async (t) => {
   const payment = await companies.paid('wechat');
   companies.wechat.refunds.outcome = 'PROCESSING';

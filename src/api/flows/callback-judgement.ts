@@ -7,6 +7,7 @@ import {
 } from '../../lib/channels/channel.js';
 import { hasOpenResults, isEnabled } from '../../lib/channels/index.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import { now } from '../../lib/values/clock.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
 import { logger } from '../../lib/watch/logger.js';
 import {
@@ -115,9 +116,10 @@ export async function acceptCallback(
   const numbers = { paymentNo, orderNo: verified.payment.orderNo };
   const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
+    const arrivedAt = now();
     await recordHarmless({ ...attempt, state: 'settled', verdict: noted }, signed);
     const { refund } = verified.claim;
-    if (refund) await noteRefund(paymentNo, refund);
+    if (refund) await noteRefund(paymentNo, refund, arrivedAt);
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
     // up before.
     const isFollowed = await askSoon(paymentNo);

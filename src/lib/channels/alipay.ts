@@ -47,6 +47,8 @@ export const alipay: Channel = {
 
   read: ({ fields }) => (isForm(fields) ? claimOf(fields) : undefined),
 
+  refundIn: (fields) => (isForm(fields) ? refundOf(fields).refund : undefined),
+
   isAuthentic({ fields }, { config }) {
     const key = alipayKey(config);
     if (!isForm(fields) || !verifyRsa(signedText(fields), fields.sign ?? '', key)) return 'forged';

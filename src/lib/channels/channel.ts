@@ -221,6 +221,8 @@ export interface Channel {
    * @returns undefined when it claims nothing that can be read
    */
   read?(callback: RawCallback, configs: readonly MethodConfig[]): CallbackClaim | undefined;
+  /** What the stored fields of a verified callback, as people see them, say about a refund. */
+  refundIn?(fields: Record<string, unknown>): RefundClaim | undefined;
   /**
    * Verifies a callback under the payment's own method; also decides for methods without a secret.
    *

@@ -26,7 +26,7 @@ export const contentOf = (resource: unknown, key: string): Transaction | undefin
   parseObject(openResource(resource, key) ?? '');
 
 // Out of a refund that is ABNORMAL money goes back once a person has chosen another way.
-function refundOf({ refund_status, out_refund_no }: Transaction): { refund?: RefundClaim } {
+export function refundOf({ refund_status, out_refund_no }: Transaction): { refund?: RefundClaim } {
   if (refund_status === undefined) return {};
   return { refund: { refundNo: String(out_refund_no), hasFailed: refund_status === 'CLOSED' } };
 }

@@ -11,7 +11,7 @@ import { ChannelFailure, type Channel, type MethodConfig, type Placement } from 
 import { gatewayUrl, identifier, privateKey, publicKey, secret, webUrl } from './config-key.js';
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { callWechat, isSignedNotice } from './wechat-api.js';
-import { claimOf, contentOf, isOwn, isProbe } from './wechat-notice.js';
+import { claimOf, contentOf, isOwn, isProbe, refundOf } from './wechat-notice.js';
 import { queryRefund, refundLimits, sendRefund } from './wechat-refund.js';
 import { lines } from './wechat-request.js';
 import { openResource, sealResource } from './wechat-seal.js';
@@ -90,6 +90,8 @@ export const wechat: Channel = {
     }
     return undefined;
   },
+
+  refundIn: ({ resource }) => refundOf(resource ?? {}).refund,
 
   // The merchant is compared last: without a valid signature it proves nothing.
   async isAuthentic(callback, { config }, signal) {

@@ -8,7 +8,6 @@ import { fail } from '../../lib/errors/app-error.js';
 import { announce } from '../../lib/redis/changes.js';
 import { now } from '../../lib/values/clock.js';
 import type { Text } from '../../lib/values/language.js';
-import type { Money } from '../../lib/values/money.js';
 import { paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { deliverStored } from '../office/notification.js';
 import { columnsOf, computed, selection } from '../tables/selection.js';
@@ -33,16 +32,23 @@ export async function assertNoneElsewhere(paymentNo: string, t: Transaction): Pr
 export const isHeldBack = (paymentNo: string, t?: Transaction): Promise<boolean> =>
   isOpen(paymentNo, 'refunded_elsewhere', t);
 
-/** Flags a payment when its company says so of a refund that was not made here. One of ours is asked about. */
-export async function noteRefund(paymentNo: string, claim: RefundClaim): Promise<void> {
+/**
+ * Flags a payment when its company says so of a refund that was not made here. One of ours is asked about.
+ *
+ * @param arrivedAt of the notice, before it was stored
+ */
+export async function noteRefund(paymentNo: string, claim: RefundClaim, arrivedAt: Date): Promise<void> {
   const note = async (t: Transaction): Promise<number[]> => {
     // As everywhere, the refund is locked before its payment.
     const isOurs = await askSoon(paymentNo, claim, t);
     if (claim.hasFailed) return [];
     await lockPayment(paymentNo, t);
-    const isElsewhere =
-      (claim.refundNo !== undefined && !isOurs) || (await isMoreThanOurs(paymentNo, true, t));
-    return isElsewhere ? flagWithin(paymentNo, 'refunded_elsewhere', t) : [];
+    const { refundNo } = claim;
+    const isNews =
+      refundNo !== undefined && !isOurs && !(await isSeen(paymentNo, { refundNo, before: arrivedAt }, t));
+    return isNews || (await isMoreThanOurs(paymentNo, true, t))
+      ? flagWithin(paymentNo, 'refunded_elsewhere', t)
+      : [];
   };
   const notifications = await transact(note);
   announce(['payments', 'refunds']);
@@ -95,8 +101,48 @@ async function askUnanswered(paymentNo: string, t: Transaction): Promise<boolean
   return due > 0;
 }
 
-/** Reports that are looked at; each names the sum of all refunds until then. */
+/** Reports that are looked at; each may name the sum of all refunds until then. */
 const maxReports = 200;
+
+/** A stored notice about a refund. */
+interface Report {
+  refund: RefundClaim;
+  /** When the company called. */
+  at: Date;
+  storedAt: Date;
+  /** Stored before a person last cleared such a flag. */
+  isSeen: boolean;
+}
+
+/** What the company reported of refunds, the latest first. */
+async function reportsOf(paymentNo: string, t: Transaction): Promise<Report[]> {
+  const of = paymentKey(paymentNo);
+  const rows = await notices.rows(
+    `WHERE c.payment_no = :payment_no AND c.period = :period AND c.verdict = 'noted'
+     ORDER BY c.id DESC LIMIT ${maxReports}`,
+    of,
+    { t },
+  );
+  const seenAt = (await handlings.first('WHERE h.payment_no = :payment_no', of, { t }))?.at?.getTime() ?? 0;
+  return rows.flatMap(({ type, body, created_at, settled_at }) => {
+    const refund = refundIn(type, body);
+    const storedAt = settled_at ?? created_at;
+    return refund ? { refund, at: created_at, storedAt, isSeen: storedAt.getTime() <= seenAt } : [];
+  });
+}
+
+/** Whether a person has seen an earlier report of the refund under that number. */
+async function isSeen(
+  paymentNo: string,
+  { refundNo, before }: { refundNo: string; before: Date },
+  t: Transaction,
+): Promise<boolean> {
+  const reports = await reportsOf(paymentNo, t);
+  return reports.some(
+    ({ refund, storedAt, isSeen }) =>
+      isSeen && storedAt < before && refund.refundNo === refundNo && !refund.hasFailed,
+  );
+}
 
 /**
  * Whether the company reported a higher sum of refunds than was sent from here by then, beyond what a person has seen.
@@ -104,40 +150,31 @@ const maxReports = 200;
  * @param isTrusting whether those count that were sent and not answered
  */
 async function isMoreThanOurs(paymentNo: string, isTrusting: boolean, t: Transaction): Promise<boolean> {
-  const of = paymentKey(paymentNo);
-  const reports = await notices.rows(
-    `WHERE c.payment_no = :payment_no AND c.period = :period AND c.verdict = 'noted'
-     ORDER BY c.id DESC LIMIT ${maxReports}`,
-    of,
-    { t },
-  );
+  const reports = await reportsOf(paymentNo, t);
   const sent = await refunds.rows(
     `WHERE r.payment_no = :payment_no AND r.period >= :period AND r.destination = 'channel'
        AND r.status IN ('pending', 'processing', 'succeeded')`,
-    of,
+    paymentKey(paymentNo),
     { t },
   );
-  const seenAt = (await handlings.first('WHERE h.payment_no = :payment_no', of, { t }))?.at?.getTime() ?? 0;
   const ours = sent.filter(
     ({ accepted_at, sent_at }) => accepted_at !== null || (isTrusting && sent_at !== null),
   );
   const excess = { seen: 0n, unseen: 0n };
-  for (const { type, body, created_at, settled_at } of reports) {
-    const total = totalOf(type, body, created_at);
-    if (!total) continue;
+  for (const { refund, at, isSeen } of reports) {
+    if (!refund.total) continue;
     const explained = ours
-      .filter(({ sent_at }) => sent_at === null || sent_at <= created_at)
+      .filter(({ sent_at }) => sent_at === null || sent_at <= at)
       .reduce((sum, { amount }) => sum + amount.cents, 0n);
-    const when = (settled_at ?? created_at).getTime() > seenAt ? 'unseen' : 'seen';
-    if (total.cents - explained > excess[when]) excess[when] = total.cents - explained;
+    const when = isSeen ? 'seen' : 'unseen';
+    if (refund.total.cents - explained > excess[when]) excess[when] = refund.total.cents - explained;
   }
   return excess.unseen > excess.seen;
 }
 
-function totalOf(type: string, body: unknown, receivedAt: Date): Money | undefined {
+function refundIn(type: string, body: unknown): RefundClaim | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  const fields = body as Record<string, unknown>;
-  return channelOf(type)?.read?.({ raw: '', headers: {}, fields, receivedAt }, [])?.refund?.total;
+  return channelOf(type)?.refundIn?.(body as Record<string, unknown>);
 }
 
 const refunds = selection(columnsOf(Refund, 'r', 'amount', 'sent_at', 'accepted_at'), 'refunds r');
