@@ -227,9 +227,10 @@ test('every invalid value is reported with its row, column, value and reason', a
     `${user},,,,,x,1,`,
     `${user},5,,,,x,5,`,
     `${user},,,,,\u200b,1,1`,
+    `999999999,,,,,x,1.005,0`,
   ];
   const { data } = await send(rows);
-  t.like(data, { status: 1, total_rows: 28, success_count: 1, failed_count: 27, order_count: 1 });
+  t.like(data, { status: 1, total_rows: 29, success_count: 1, failed_count: 28, order_count: 1 });
   const reasons = data.errors.map(
     ({
       row,
@@ -282,6 +283,9 @@ test('every invalid value is reported with its row, column, value and reason', a
     [27, 'quantity', '', 'is required'],
     [28, 'quantity', '', 'is required'],
     [29, 'product_name', '', 'is required'],
+    [30, 'user_id', '999999999', 'The user does not exist'],
+    [30, 'price', '1.005', money],
+    [30, 'quantity', '0', quantity],
   ]);
   t.is((await ordersOf(user)).length, 1);
   const chinese = await send([rows[1] as string, rows[7] as string], {}, admin);

@@ -50,20 +50,21 @@ export async function writeBatch(
   }
 }
 
-// Users are looked up at the time of writing, as by POST /orders.
+// Users are looked up at the time of writing, as by POST /orders; also those of refused orders, so that all that is wrong
+// with a row is reported at once.
 async function judge(
   drafts: readonly OrderDraft[],
   t: Transaction,
 ): Promise<{ accepted: AcceptedDraft[]; refused: OrderDraft[] }> {
-  const sound = drafts.filter(({ problems }) => problems.length === 0);
-  const refused: OrderDraft[] = drafts.filter(({ problems }) => problems.length > 0);
-  const users = await usersOf(sound, t);
+  const users = await usersOf(drafts, t);
   const accepted: AcceptedDraft[] = [];
-  for (const draft of sound) {
-    const { userId, username } = draft;
+  const refused: OrderDraft[] = [];
+  for (const draft of drafts) {
+    const { userId, username, userRow } = draft;
     const user = userId === undefined ? users.byName.get(nameKey(username)) : users.byId.get(userId);
-    const problem = userProblem(draft, user);
-    if (problem) refused.push({ ...draft, problems: [problem] });
+    const unfit = userRow > 0 ? userProblem(draft, user) : undefined;
+    const problems = unfit ? [unfit, ...draft.problems] : draft.problems;
+    if (problems.length > 0) refused.push({ ...draft, problems });
     else if (user) accepted.push({ ...draft, userId: user.id });
   }
   return { accepted, refused };

@@ -11,7 +11,7 @@ export interface OrderDraft {
   /** The user by number, by name, or by both. */
   userId?: number;
   username?: string;
-  /** The row that names the user. */
+  /** The row that names the user; 0 without one. */
   userRow: number;
   amount: Money;
   remark: string | null;
@@ -69,7 +69,7 @@ export function oversizedDraft({ row, ref, problems }: SheetRow): OrderDraft {
  * Problems of a rejected order, by row. A row that is valid by itself points to the first invalid one.
  */
 export function problemsByRow({ rows, problems }: OrderDraft): Problem[] {
-  const culprit = problems[0]?.row;
+  const culprit = Math.min(...problems.map(({ row }) => row));
   return rows.flatMap((row) => {
     const own = problems.filter((problem) => problem.row === row);
     const innocent = {
