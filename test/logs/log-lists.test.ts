@@ -87,6 +87,7 @@ test('the operations of a record are its creation, its changes and its actions, 
   const user = (await makeUser(admin)).id;
   const longer = `/users/${user}0`;
   await admin.put(`/users/${user}`, { nickname: 'Renamed' });
+  await admin.put(`/users/00${user}`, { nickname: 'Renamed again' });
   await admin.post(`/users/${user}/update-balance`, { type: 'income', amount: '1.00' });
   t.is((await admin.put(longer, { nickname: 'x' })).status, 404);
   await admin.post('/roles', { name: unique('r'), slug: unique('r-') });
@@ -99,8 +100,13 @@ test('the operations of a record are its creation, its changes and its actions, 
     return list.map(({ method, path }: Record<string, string>) => `${method} ${path}`);
   };
   const [made, kept] = [`POST /api/admin/users`, `/api/admin/users/${user}`];
-  await until(async () => (await operationsOf(`/users/${user}`)).length === 3);
-  t.deepEqual(await operationsOf(`/users/${user}`), [made, `PUT ${kept}`, `POST ${kept}/update-balance`]);
+  await until(async () => (await operationsOf(`/users/${user}`)).length === 4);
+  t.deepEqual(await operationsOf(`/users/${user}`), [
+    made,
+    `PUT ${kept}`,
+    `PUT /api/admin/users/00${user}`,
+    `POST ${kept}/update-balance`,
+  ]);
   t.deepEqual(await operationsOf(longer), [`PUT /api/admin${longer}`]);
   await until(async () => (await operationsOf(`/orders/${order.order_no}`)).length === 4);
   t.deepEqual(await operationsOf(`/orders/${order.order_no}`), [

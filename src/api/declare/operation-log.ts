@@ -73,7 +73,8 @@ function recordOf(ctx: Context): string | null {
     string | number | undefined
   >;
   const [inPath] = Object.values((ctx.params ?? {}) as Record<string, string>);
-  const key = String(number ?? inPath ?? id ?? '');
+  // A path may name record 7 as 007.
+  const key = String(number ?? inPath?.replace(/^0+(?=\d+$)/, '') ?? id ?? '');
   return recordKey.test(key) ? key : null;
 }
 
