@@ -108,6 +108,8 @@ test('a bare date is the first or last millisecond of its day', (t) => {
   // Clocks are put back from midnight.
   t.is(hours('2026-10-29', 'Africa/Cairo'), 25);
   t.is(hours('2026-04-04', 'America/Santiago'), 25);
+  // They are put forward to midnight.
+  t.is(hours('2026-03-28', 'America/Nuuk'), 23);
 });
 
 test('an end in an hour that comes twice is its last one', (t) => {
@@ -174,6 +176,16 @@ test('days begin at their midnight, also those before a day that begins at one',
     days.map(({ start }) => start.toISOString()),
     ['2026-04-21T22:00:00.000Z', '2026-04-22T22:00:00.000Z', '2026-04-23T22:00:00.000Z'],
   );
+});
+
+test('no day is left out or shortened where clocks are put forward to midnight, or back to it', (t) => {
+  const nuuk = daysBack(2, new Date('2026-03-30T00:30:00Z'), 'America/Nuuk');
+  t.deepEqual(nuuk, [
+    { label: '2026-03-28', start: new Date('2026-03-28T02:00:00Z') },
+    { label: '2026-03-29', start: new Date('2026-03-29T01:00:00Z') },
+  ]);
+  const [today] = daysBack(1, new Date('2026-11-01T12:00:00Z'), 'America/Havana');
+  t.deepEqual(today, { label: '2026-11-01', start: new Date('2026-11-01T04:00:00Z') });
 });
 
 test('the months before a 31st begin at their first midnight', (t) => {

@@ -45,7 +45,7 @@ function parse(written: string, zone: string, edge: 'start' | 'end'): Date | und
   // ISO 8601 has no limit of digits, a Date has milliseconds.
   const text = written.replace(/(?<=:\d\d\.)\d{1,9}/, (digits) => digits.slice(0, 3).padEnd(3, '0'));
   const day = moment.tz(text, 'YYYY-MM-DD', true, zone);
-  if (day.isValid()) return (edge === 'end' ? lastOf(day.endOf('day')) : day).toDate();
+  if (day.isValid()) return (edge === 'end' ? beforeNext(day) : day).toDate();
   const local = moment.tz(text, localFormats, true, zone);
   const time = local.isValid()
     ? local
@@ -55,6 +55,9 @@ function parse(written: string, zone: string, edge: 'start' | 'end'): Date | und
   const unit = text.includes('.') ? 'ms' : /:\d\d:\d\d/.test(text) ? 'second' : 'minute';
   return (edge === 'end' ? lastOf(time.endOf(unit)) : time).toDate();
 }
+
+// A day need not reach 24 o'clock: where clocks are put forward at 23 o'clock, as in Nuuk, it ends there.
+const beforeNext = (day: moment.Moment): moment.Moment => day.add(1, 'day').startOf('day').subtract(1, 'ms');
 
 // Where clocks are put back, an hour comes twice: the same time of day, at the other offset.
 function lastOf(time: moment.Moment): moment.Moment {
@@ -146,13 +149,11 @@ function spansBack(
   unit: 'day' | 'month',
   format: string,
 ): CalendarSpan[] {
+  // Counted without a zone: an hour that is skipped or comes twice leaves no day out and shortens none.
+  const last = moment.utc(moment.tz(at, zone).format('YYYY-MM-DD')).startOf(unit);
   return Array.from({ length: count }, (_, index) => {
-    // Its start comes last: where clocks are put forward at midnight, today begins at one o'clock.
-    const start = moment
-      .tz(at, zone)
-      .subtract(count - 1 - index, unit)
-      .startOf(unit);
-    return { label: start.format(format), start: start.toDate() };
+    const first = last.clone().subtract(count - 1 - index, unit);
+    return { label: first.format(format), start: moment.tz(first.format('YYYY-MM-DD'), zone).toDate() };
   });
 }
 
