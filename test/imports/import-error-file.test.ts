@@ -189,7 +189,8 @@ test('a row too long to return stays refused', async (t) => {
 });
 
 test('failed rows that expired are reported as missing', async (t) => {
-  const { id } = await imported('user_id,amount\n1,bad\n1,worse\n');
+  const user = await newUser();
+  const { id } = await imported(`user_id,amount\n${user},bad\n${user},worse\n`);
   await change('DELETE FROM import_errors WHERE import_id = ? AND row_no = 3', [id]);
   await t.throwsAsync(english.download(`/imports/${id}/error-file`));
   const [row] = await select<{ storage_key: string }>('SELECT storage_key FROM imports WHERE id = ?', [id]);

@@ -62,13 +62,16 @@ async function judge(
   for (const draft of drafts) {
     const { userId, username, userRow } = draft;
     const user = userId === undefined ? users.byName.get(nameKey(username)) : users.byId.get(userId);
-    const unfit = userRow > 0 ? userProblem(draft, user) : undefined;
+    const isUserGiven = userRow > 0 && !draft.problems.some(({ column }) => userColumns.has(column));
+    const unfit = isUserGiven ? userProblem(draft, user) : undefined;
     const problems = unfit ? [unfit, ...draft.problems] : draft.problems;
     if (problems.length > 0) refused.push({ ...draft, problems });
     else if (user) accepted.push({ ...draft, userId: user.id });
   }
   return { accepted, refused };
 }
+
+const userColumns: ReadonlySet<string> = new Set(['user_id', 'username']);
 
 type AcceptedDraft = OrderDraft & { userId: number };
 
