@@ -74,9 +74,15 @@ export function keepSystemLog(module: 'api' | 'worker'): void {
   });
 }
 
+// Callers see neither installation paths nor what the database is reached by; standard output has both, under the same
+// trace id.
+const isInternal = (name: string, value: unknown): boolean =>
+  name === 'stack' || (name === 'type' && String(value).startsWith('Sequelize'));
+
 function entryOf({ level, message, fields, traceId }: LogLine, module: string): SystemEntry {
-  // Callers never see installation paths; standard output has them, under the same trace id.
-  const context = JSON.stringify(fields, (name, value: unknown) => (name === 'stack' ? undefined : value));
+  const context = JSON.stringify(fields, (name, value: unknown) =>
+    isInternal(name, value) ? undefined : value,
+  );
   return {
     log_key: newUlid(),
     level: levels[level],

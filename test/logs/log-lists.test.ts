@@ -3,7 +3,7 @@ import '../support/environment.js';
 import '../support/no-captchas.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { db, select } from '../../src/lib/database/db.js';
+import { change, db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { logger, onLogLine } from '../../src/lib/watch/logger.js';
@@ -181,6 +181,21 @@ test('the system log hides where the service runs', async (t) => {
   t.like(list[0], { message: 'a request failed', context: { path: '/api/admin/login/captcha' } });
   t.truthy(list[0].context.error.message);
   t.notRegex(JSON.stringify(list[0]), /stack|node_modules|\.js:/);
+});
+
+test('the system log hides what the database is reached by', async (t) => {
+  await change(
+    `CREATE TRIGGER refused_role BEFORE INSERT ON roles FOR EACH ROW
+     IF NEW.slug = 'refused' THEN SIGNAL SQLSTATE '45000'; END IF`,
+  );
+  const caller = service.admin
+    .at((await startApi(withoutRedis)).url)
+    .with({ 'X-Trace-Id': 'refused-by-database' });
+  t.is((await caller.post('/roles', { name: 'refused', slug: 'refused' })).status, 500);
+  await change('DROP TRIGGER refused_role');
+  const { list } = await listed('/system-logs?level=error&trace_id=refused-by-database');
+  t.truthy(list[0].context.error.message);
+  t.notRegex(JSON.stringify(list[0]), /Sequelize|SQLSTATE/);
 });
 
 const logs = ['operation-logs', 'login-logs', 'system-logs'];
