@@ -130,7 +130,9 @@ export default function Dashboard() {
     (fresh) => client.setQueryData(key, fresh),
   );
   // A card that comes later would move those that somebody is about to press.
-  const isWaiting = [useAttention(), useDoubts(), useApprovals()].some(({ isLoading }) => isLoading);
+  const isWaiting = [useAttention(), useRefunds('attention'), useRefunds('approvals')].some(
+    ({ isLoading }) => isLoading,
+  );
   if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data || isWaiting) return <Skeleton active />;
   return <Figures data={data} />;
@@ -149,8 +151,8 @@ function Figures({ data }: { data: Snapshot }) {
       <h1>{t.title}</h1>
       <div className="cards six">
         <Attention />
-        <Doubts />
-        <Approvals />
+        <Refunds of="attention" label={t.doubts} />
+        <Refunds of="approvals" label={t.approvals} />
         <Card
           label={t.paid}
           value={showAmount(count.paid_amount_today)}
@@ -289,44 +291,28 @@ function Attention() {
   );
 }
 
-function useDoubts() {
+/** Refunds that a person must look at, and those that wait for another administrator. */
+const refundsOf = {
+  attention: { query: { needs_attention: true }, to: '/trade/refunds?needs_attention=true' },
+  approvals: { query: { status: 'waiting' }, to: '/trade/refunds?status=waiting' },
+} as const;
+
+function useRefunds(of: keyof typeof refundsOf) {
   const may = useMay();
   return useQuery({
-    queryKey: ['refunds', 'attention'],
+    queryKey: ['refunds', of],
     queryFn: ({ signal }) =>
-      call('GET /api/admin/refunds', { query: { needs_attention: true, page_size: 1 }, signal }),
+      call('GET /api/admin/refunds', { query: { ...refundsOf[of].query, page_size: 1 }, signal }),
     meta: { scopes: ['refunds'] },
     enabled: may('GET /api/admin/refunds'),
   });
 }
 
-/** Refunds that a person must look at, while there are any. */
-function Doubts() {
-  const { data } = useDoubts();
+/** Shown while there are any. */
+function Refunds({ of, label }: { of: keyof typeof refundsOf; label: string }) {
+  const { data } = useRefunds(of);
   if (!data?.total) return null;
-  return (
-    <Card label={t.doubts} value={showCount(data.total)} isUrgent to="/trade/refunds?needs_attention=true" />
-  );
-}
-
-function useApprovals() {
-  const may = useMay();
-  return useQuery({
-    queryKey: ['refunds', 'approvals'],
-    queryFn: ({ signal }) =>
-      call('GET /api/admin/refunds', { query: { status: 'waiting', page_size: 1 }, signal }),
-    meta: { scopes: ['refunds'] },
-    enabled: may('GET /api/admin/refunds'),
-  });
-}
-
-/** Refunds that wait for another administrator, while there are any. */
-function Approvals() {
-  const { data } = useApprovals();
-  if (!data?.total) return null;
-  return (
-    <Card label={t.approvals} value={showCount(data.total)} isUrgent to="/trade/refunds?status=waiting" />
-  );
+  return <Card label={label} value={showCount(data.total)} isUrgent to={refundsOf[of].to} />;
 }
 
 /** Without the months before the service was used. */
