@@ -295,6 +295,21 @@ test('every invalid value is reported with its row, column, value and reason', a
   );
 });
 
+test('a file without prices is asked for amounts, not for columns that it lacks', async (t) => {
+  const user = await newUser();
+  const rows = [`${user},,no amount`, `${user}`, `${user},x,`, `${user},2,`];
+  const { data } = await imported(['user_id,amount,remark', ...rows].join('\n'));
+  t.like(data, { success_count: 1, failed_count: 3 });
+  t.deepEqual(
+    data.errors.map(({ row, column, reason }: Record<string, string>) => [row, column, reason]),
+    [
+      [2, 'amount', 'is required'],
+      [3, 'amount', 'is required'],
+      [4, 'amount', 'must be an amount from 0 to 10000000000000 with at most two decimals'],
+    ],
+  );
+});
+
 test('an order with an invalid or contradicting row is not imported', async (t) => {
   const [user, other] = [await newUser(), await newUser()];
   const { data } = await send([

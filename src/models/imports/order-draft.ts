@@ -104,10 +104,12 @@ function lineOf(row: SheetRow, isOnly: boolean, unnamed: string, problems: Probl
   const { price, quantity, amount, productName, productId = null } = row;
   const saysNothing =
     [price, quantity].every((value) => value === undefined) && !isRefused(row, 'price', 'quantity');
-  if (isOnly && saysNothing && (amount || isRefused(row, 'amount')))
+  if (isOnly && saysNothing && (amount || isRefused(row, 'amount') || !row.hasPrices)) {
+    if (!amount && !isRefused(row, 'amount')) demand(row, 'amount', problems);
     return (
       amount && { product_id: productId, product_name: productName ?? unnamed, price: amount, quantity: 1 }
     );
+  }
   if (!productName && !isRefused(row, 'product_name')) demand(row, 'product_name', problems);
   if (!price && !isRefused(row, 'price')) demand(row, 'price', problems);
   if (!quantity && !isRefused(row, 'quantity')) demand(row, 'quantity', problems);

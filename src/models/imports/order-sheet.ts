@@ -83,6 +83,8 @@ export interface SheetRow {
   productName?: string;
   price?: Money;
   quantity?: number;
+  /** Whether its file has prices; without them an order is its amount. */
+  hasPrices: boolean;
   problems: Problem[];
 }
 
@@ -177,6 +179,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
     productName: text('product_name'),
     price: money('price'),
     quantity: quantity(),
+    hasPrices: layout.price >= 0,
     problems,
   };
 }
