@@ -174,6 +174,27 @@ test('every other list exports its columns without secrets', async (t) => {
   }
 });
 
+test('reasons for attention are exported in words', async (t) => {
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const { payment_no } = payment;
+  await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await admin.post('/refunds', { payment_no, destination: 'balance', reason: 'late' });
+  await change("UPDATE refunds SET fail_reason = 'refund_slow' WHERE payment_no = ?", [payment_no]);
+  for (const [headers, ofPayment, ofRefund] of [
+    [{}, '款项已到账，但订单已无法支付', '退款 8 天仍未完成'],
+    [
+      english,
+      'the money arrived, but its order could no longer be paid',
+      'it has not been finished for 8 days',
+    ],
+  ] as const) {
+    const [, paid] = await exportedCsv(admin, '/payments', { payment_no }, headers);
+    const [, refunded] = await exportedCsv(admin, '/refunds', { payment_no }, headers);
+    t.deepEqual([paid?.[11], refunded?.[13]], [ofPayment, ofRefund]);
+  }
+});
+
 test('a workbook has real numbers and times and a frozen head', async (t) => {
   const { id: user_id } = await makeUser(admin);
   const details = [{ product_name: '=HYPERLINK("x")', price: '1234567890123.45', quantity: 2 }];

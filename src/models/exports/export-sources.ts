@@ -9,7 +9,9 @@ import { columnsOf, computed } from '../tables/selection.js';
 import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, User } from '../trade/tables.js';
 import { Refund } from '../trade/channel-tables.js';
 import { orderFilters, ordersWhere, type OrderCriteria } from '../trade/order.js';
+import { attentionTexts } from '../trade/payment-attention.js';
 import { paymentFilters, paymentsWhere, type PaymentCriteria } from '../trade/payment-criteria.js';
+import { refundAttentionTexts } from '../trade/refund-attention.js';
 import { refundFilters, refundsWhere, type RefundCriteria } from '../trade/refund.js';
 import { userFilters, usersWhere, type UserCriteria } from '../trade/user.js';
 import type { SheetSource } from './export-sheet.js';
@@ -146,7 +148,7 @@ const payments: SheetSource<PaymentCriteria> = {
     column(payment.third_party_no, '第三方交易号', 'Third-party number'),
     column(payment.pay_time, '支付时间', 'Paid at'),
     column(payment.needs_attention, '需人工处理', 'Needs attention', yesNo),
-    column(payment.fail_reason, '原因', 'Reason'),
+    column(payment.fail_reason, '原因', 'Reason', attentionTexts),
     column(assignee.username, '处理人', 'Assignee'),
     column(payment.remark, '备注', 'Remark'),
     column(payment.created_at, '创建时间', 'Created at'),
@@ -188,7 +190,7 @@ const refunds: SheetSource<RefundCriteria> = {
     column(refund.channel_refund_no, '渠道退款号', 'Number at the channel'),
     column(refund.code, '渠道结果', 'Word of the channel'),
     column(refund.needs_attention, '需人工处理', 'Needs attention', yesNo),
-    column(refund.fail_reason, '说明', 'Note'),
+    column(refund.fail_reason, '说明', 'Note', refundAttentionTexts),
     column(admin.username, '申请人', 'Requested by'),
     column(approver.username, '审批人', 'Decided by'),
     column(refund.accepted_at, '受理时间', 'Accepted at'),

@@ -20,7 +20,8 @@ export type AttentionReason =
   | 'notice_unverified'
   | 'channel_unanswered';
 
-const texts: Record<AttentionReason, Text> = {
+/** The reasons in words. */
+export const attentionTexts: Record<AttentionReason, Text> = {
   order_not_payable: {
     zh: '款项已到账，但订单已无法支付',
     en: 'the money arrived, but its order could no longer be paid',
@@ -98,7 +99,7 @@ export function notifyAttention(
   return notifyWithin(t, {
     type: 'system',
     title: { zh: '支付需要人工处理', en: 'A payment needs attention' },
-    content: `${paymentNo}: ${inBoth(mismatch ? withAmounts(texts[reason], mismatch) : texts[reason])}`,
+    content: `${paymentNo}: ${inBoth(mismatch ? withAmounts(attentionTexts[reason], mismatch) : attentionTexts[reason])}`,
     eventKey: eventKey(paymentNo, reason, nth),
   });
 }
@@ -111,7 +112,7 @@ const withAmounts = ({ zh, en }: Text, { expected, reported }: Mismatch): Text =
 /** Caps the notifications of duplicate payments: a captured mock signature can be replayed. */
 export const maxNotified = 10;
 
-const everyReason = Object.keys(texts) as AttentionReason[];
+const everyReason = Object.keys(attentionTexts) as AttentionReason[];
 
 /** Something that a person must look at; notified once per key. */
 interface AttentionEvent {

@@ -15,7 +15,8 @@ import { Refund } from './channel-tables.js';
 
 export type RefundAttention = 'refund_failed' | 'refund_stuck' | 'refund_slow';
 
-const texts: Record<RefundAttention, Text> = {
+/** The reasons in words. */
+export const refundAttentionTexts: Record<RefundAttention, Text> = {
   refund_failed: {
     zh: '渠道最终拒绝了退款，金额已释放',
     en: 'the channel refused it for good; its amount can be refunded again',
@@ -61,7 +62,7 @@ export function notifyRefund(refundNo: string, reason: RefundAttention, t: Trans
   return notifyWithin(t, {
     type: 'system',
     title: { zh: '退款需要人工处理', en: 'A refund needs attention' },
-    content: `${refundNo}: ${inBoth(texts[reason])}`,
+    content: `${refundNo}: ${inBoth(refundAttentionTexts[reason])}`,
     eventKey: eventKey(refundNo, reason),
   });
 }
