@@ -68,6 +68,18 @@ test('a form body is read like JSON', async (t) => {
   t.is((await trace(payment)).payment.third_party_no, 'F-1');
 });
 
+test('a callback that names an unknown time zone is judged like any other', async (t) => {
+  for (const [query, headers] of [
+    ['?timezone=nowhere', {}],
+    ['', { 'X-Timezone': 'nowhere' }],
+    ['', { Timezone: 'nowhere' }],
+  ] as const) {
+    const payment = await makePayment(service.admin, methodId);
+    t.is((await notify(mockCallback(payment), `mock${query}`, headers)).data?.status, 'paid');
+    t.deepEqual((await trace(payment)).verdicts, ['paid']);
+  }
+});
+
 test('a callback of an unknown type is refused', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   for (const type of ['paypal', '__proto__', 'constructor', 'Mock', 'x'.repeat(64)]) {

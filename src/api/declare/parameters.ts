@@ -56,7 +56,7 @@ export function parametersOf(route: Route, writer: SchemaWriter): Schema[] {
     ...(route.ticket ? [shared('Ticket')] : []),
     ...(route.link ? [shared('Link')] : []),
     ...(route.repeat ? [shared('IdempotencyKey')] : []),
-    ...['Language', 'Zone', 'TraceId'].map(shared),
+    ...['Language', ...(route.host ? [] : ['Zone']), 'TraceId'].map(shared),
   ];
 }
 
