@@ -109,6 +109,18 @@ test.serial('what fails again and again while the database is stopped is logged 
   t.is(lines(), 1);
 });
 
+test.serial('a socket is refused like a request while the database is stopped', async (t) => {
+  const second = await startApi(env());
+  const ticket = await ticketOf(admin);
+  await database.stop();
+  const refusal = await t.throwsAsync(openSocket(second.url, ticket), { message: '503' });
+  await database.start();
+  t.like(refusal?.cause, { 'retry-after': '2' });
+  await until(() => second.output().includes('"reason":"database_unavailable"'));
+  await second.kill();
+  await until(async () => (await admin.get('//readyz')).status === 200);
+});
+
 test.serial('a frozen database is answered 503 within the deadline', async (t) => {
   const payments = await makePayments(12);
   database.freeze();

@@ -27,6 +27,7 @@ import {
 } from '../support/factories.js';
 import { connectionsAt } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';
+import { sendText } from '../support/raw-request.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -177,6 +178,30 @@ test.serial('a socket is refused without a ticket', async (t) => {
   t.like(refusal?.cause, { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
   await t.throwsAsync(openSocket(service.url, token), { message: '401' });
   await t.throwsAsync(openSocket(service.url, `&token=${token}`), { message: '401' });
+});
+
+test.serial('a socket is refused with two tickets', async (t) => {
+  const mine = await newAdmin();
+  const [ticket, other] = [await ticketOf(mine), await ticketOf(mine)];
+  await t.throwsAsync(openSocket(service.url, `${ticket}&ticket=${other}`), { message: '401' });
+  t.is((await openSocket(service.url, ticket)).socket.readyState, 1);
+});
+
+test.serial('a malformed handshake is refused in the envelope', async (t) => {
+  const mine = await newAdmin();
+  const answerTo = async (method: string, lines: string[]): Promise<string> => {
+    const target = `/ws/admin/notifications?ticket=${await ticketOf(mine)}`;
+    const head = [`${method} ${target} HTTP/1.1`, 'Host: a', 'Connection: Upgrade', 'Upgrade: websocket'];
+    return sendText(service.url, [...head, 'Accept-Language: en-US', ...lines, '', ''].join('\r\n'));
+  };
+  const key = `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`;
+  const version = 'Sec-WebSocket-Version: 13';
+  const refused =
+    /^HTTP\/1\.1 400 .*X-Trace-Id: .*"code":30001,"message":"The request is malformed","data":null,/s;
+  for (const lines of [[key], [version], [key, 'Sec-WebSocket-Version: 7'], [key, version, 'Host: b']])
+    t.regex(await answerTo('GET', lines), refused, lines.join());
+  t.regex(await answerTo('GET', [key]), /\r\nSec-WebSocket-Version: 13\r\n/);
+  t.regex(await answerTo('POST', [key, version]), /^HTTP\/1\.1 404 .*"error_code":"route_not_found"/s);
 });
 
 test.serial('a foreign origin is refused without consuming the ticket', async (t) => {

@@ -3,11 +3,11 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { config } from '../../../config/index.js';
-import { inContext } from '../../lib/process/context.js';
+import { currentIp, currentLanguage, currentTraceId, inContext } from '../../lib/process/context.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import { clientIp } from '../../lib/values/ip.js';
 import { toJson } from '../../lib/values/json.js';
-import { languageOf, type Language } from '../../lib/values/language.js';
+import { languageOf } from '../../lib/values/language.js';
 import { logger } from '../../lib/watch/logger.js';
 import { listen } from '../../lib/redis/pubsub.js';
 import { consumeTicket } from '../../lib/redis/ticket.js';
@@ -17,7 +17,8 @@ import { authenticate, type Identity } from '../../models/access/identity.js';
 import { deliveryChannel, type Delivery } from '../../models/office/notification.js';
 import { currentVersions } from '../../models/tables/versions.js';
 import { track } from './live-connections.js';
-import { securityHeaders, traceIdOf } from './middleware/envelope.js';
+import { outcomeOf, refusalOf, retryAfterOf, securityHeaders, traceIdOf } from './middleware/envelope.js';
+import { isAmbiguous } from './middleware/guard.js';
 
 const path = '/ws/admin/notifications';
 const maxMessage = 16 * 1024;
@@ -45,6 +46,9 @@ export function acceptSockets(server: Server): () => void {
     maxPayload: maxMessage,
     perMessageDeflate: false,
   });
+  sockets.on('wsClientError', (cause, stream, request) =>
+    refuse(request, stream, new AppError('bad_request', { cause })),
+  );
   const peers = new Set<Peer>();
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     if (stream.destroyed) return;
@@ -57,11 +61,10 @@ export function acceptSockets(server: Server): () => void {
         const identity = await admit(request);
         sockets.handleUpgrade(request, stream, head, (socket) => {
           welcome(socket, { identity, ip }, peers);
+          logUpgrade(request, { outcome: 'accepted', admin_id: identity.adminId });
         });
-        logUpgrade(request, ip, { outcome: 'accepted', admin_id: identity.adminId });
       } catch (error) {
-        const { status, slug } = refuse(stream, error, { traceId, language });
-        logUpgrade(request, ip, { outcome: 'refused', status, reason: slug });
+        refuse(request, stream, error);
       }
     });
   });
@@ -75,13 +78,15 @@ export function acceptSockets(server: Server): () => void {
 async function admit(request: IncomingMessage): Promise<Identity> {
   const target = request.url ?? '';
   const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined;
-  if (url?.pathname !== path) fail('route_not_found');
+  if (url?.pathname !== path || request.method !== 'GET') fail('route_not_found');
+  if (isAmbiguous(request)) fail('bad_request');
   const versions = await currentVersions();
   if (await isBlocked(clientIp(request), versions)) fail('ip_blocked');
   const { origin } = request.headers;
   if (!isAllowedOrigin(request))
     fail('origin_not_allowed', { params: { origin: (origin ?? '').slice(0, 200) } });
-  const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
+  const [ticket = '', ...others] = url.searchParams.getAll('ticket');
+  const jti = (others.length === 0 && (await consumeTicket(ticket))) || fail('ticket_invalid');
   const identity = await authenticate(jti, versions);
   if (identity.needsPasswordChange) fail('password_change_required');
   return identity;
@@ -98,35 +103,29 @@ function isAllowedOrigin({ headers: { origin, host } }: IncomingMessage): boolea
 }
 
 // One line per upgrade, without the query, which is a ticket.
-function logUpgrade(request: IncomingMessage, ip: string, more: object): void {
+function logUpgrade(request: IncomingMessage, more: object): void {
   const { origin } = request.headers;
-  logger.info({ path: request.url?.split('?')[0], ip, origin, ...more }, 'upgrade');
+  logger.info({ path: request.url?.split('?')[0], ip: currentIp(), origin, ...more }, 'upgrade');
 }
 
-function refuse(
-  stream: Duplex,
-  error: unknown,
-  { traceId, language }: { traceId: string; language: Language },
-): AppError {
-  const outcome = error instanceof AppError ? error : new AppError('cache_unavailable', { cause: error });
+function refuse(request: IncomingMessage, stream: Duplex, error: unknown): void {
+  const traceId = currentTraceId();
+  const outcome = outcomeOf(error);
   if (!(error instanceof AppError)) logger.warn({ error }, 'a socket could not be opened');
-  const body = toJson({
-    code: outcome.code,
-    message: outcome.text(language),
-    data: null,
-    error_code: outcome.slug,
-    trace_id: traceId,
-  });
+  const body = toJson(refusalOf(outcome, currentLanguage(), traceId));
   const headers = {
     ...securityHeaders,
+    ...retryAfterOf(outcome),
     'X-Trace-Id': traceId,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
+    // RFC 6455, 4.4.
+    'Sec-WebSocket-Version': 13,
     Connection: 'close',
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   stream.end(`HTTP/1.1 ${outcome.status} Refused\r\n${head.join('')}\r\n${body}`);
-  return outcome;
+  logUpgrade(request, { outcome: 'refused', status: outcome.status, reason: outcome.slug });
 }
 
 function welcome(

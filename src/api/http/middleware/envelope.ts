@@ -108,17 +108,25 @@ function refuse(ctx: Context, error: unknown, language: Language): void {
   if (outcome.status >= 500 && outcome.status !== 501)
     logger.error({ error, error_code: outcome.slug, path: ctx.path }, 'a request failed');
   currentSpan()?.setAttribute('back_office.error_code', outcome.slug);
-  const retryAfter = outcome.details.retryAfter ?? (outcome.status === 503 ? retrySeconds : undefined);
-  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
-  send(ctx, outcome.status, {
-    code: outcome.code,
-    message: outcome.text(language),
-    data: null,
-    error_code: outcome.slug,
-    errors: outcome.fieldTexts(language),
-    trace_id: (ctx.state as RequestState).traceId,
-  });
+  ctx.set(retryAfterOf(outcome));
+  send(ctx, outcome.status, refusalOf(outcome, language, (ctx.state as RequestState).traceId));
 }
+
+/** The header Retry-After of an answer that has one. */
+export function retryAfterOf({ details, status }: AppError): Record<string, string> {
+  const seconds = details.retryAfter ?? (status === 503 ? retrySeconds : undefined);
+  return seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+}
+
+/** The envelope of a refusal. */
+export const refusalOf = (outcome: AppError, language: Language, traceId: string | undefined) => ({
+  code: outcome.code,
+  message: outcome.text(language),
+  data: null,
+  error_code: outcome.slug,
+  errors: outcome.fieldTexts(language),
+  trace_id: traceId,
+});
 
 // An aborted request is not a server error.
 const hasGone = ({ req, res }: Context): boolean => res.closed || (req.destroyed && !req.complete);
@@ -131,7 +139,8 @@ function send(ctx: Context, status: number, content: unknown): void {
   ctx.body = toJson(content);
 }
 
-function outcomeOf(error: unknown): AppError {
+/** What the caller is answered about an error. */
+export function outcomeOf(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof DatabaseBusy) return new AppError('database_busy', { cause: error });
   if (isDatabaseDown(error)) return new AppError('database_unavailable', { cause: error });

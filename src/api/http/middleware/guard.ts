@@ -39,7 +39,7 @@ export async function admit(route: Route, ctx: Context): Promise<Identity | unde
 }
 
 // Two hosts (RFC 9112, 3.2), or a version without headers: a proxy may have parsed it as another request.
-function isAmbiguous({ rawHeaders, httpVersionMajor }: IncomingMessage): boolean {
+export function isAmbiguous({ rawHeaders, httpVersionMajor }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
   return hosts > 1 || httpVersionMajor < 1;
