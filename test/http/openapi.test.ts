@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats';
 import test from 'ava';
 import { routes } from '../../src/api/routes.js';
 import { fullPath } from '../../src/api/declare/route.js';
+import { openStream } from '../support/events.js';
 import { service } from '../support/shared-service.js';
 
 test('the documentation page loads from this host only', async (t) => {
@@ -21,6 +22,16 @@ test('the documentation page loads from this host only', async (t) => {
   for (const part of parts) t.true((await loaded(part)).text.length > 100, part);
   for (const { text } of [page, await loaded('/docs/page.js')]) t.notRegex(text, /https?:\/\//);
   t.notRegex((await loaded('/docs/swagger-ui.css')).text, /url\(["']?https?:|@import/);
+});
+
+test('the example of an event stream is what a stream begins with', async (t) => {
+  const document = await (await fetch(`${service.url}/openapi.json`)).text();
+  const [, shown] = /"example":("data: .*?\\n\\n")/.exec(document) ?? [];
+  const stream = await openStream(service.admin, '/monitor/system-info/stream');
+  const { timestamp } = await stream.event('connected');
+  stream.close();
+  const example = JSON.parse(/^data: (.*)\n\n$/.exec(JSON.parse(shown ?? '""'))?.[1] ?? '{}');
+  t.deepEqual({ ...example, timestamp }, stream.events[0]);
 });
 
 interface Operation {

@@ -99,7 +99,7 @@ const binary = { type: 'string', format: 'binary', contentMediaType: 'applicatio
 function successContent(route: Route, writer: SchemaWriter): Schema {
   const schema = route.response && writer.output(route.response);
   if (route.reply === 'event-stream') {
-    const example = 'event: connected\ndata: {}\n\n';
+    const example = 'data: {"type":"connected","data":null,"timestamp":"2026-11-22T08:30:00.000Z"}\n\n';
     return {
       'text/event-stream': { schema: { type: 'string', description: 'Server-sent events' }, example },
     };
