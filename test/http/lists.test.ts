@@ -232,6 +232,14 @@ test('an unknown zone is refused whichever source names it', async (t) => {
   t.is((await service.anonymous.get('/login/captcha?check=1&timezone=nowhere')).status, 422);
 });
 
+test('a zone or a language given twice is refused', async (t) => {
+  for (const name of ['timezone', 'language']) {
+    const answer = await admin.get(`/info?${name}=UTC&${name}=UTC`, { 'Accept-Language': 'en-US' });
+    t.deepEqual(outcome(answer), [400, 30001, 'validation_failed']);
+    t.deepEqual(answer.errors, { [name]: ['must be given only once'] });
+  }
+});
+
 test('the listed time fields are converted at any depth', async (t) => {
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
   await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));

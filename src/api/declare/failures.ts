@@ -40,7 +40,7 @@ function failuresOf(route: Route): ErrorSlug[] {
 
 function outOfAccess(route: Route): ErrorSlug[] {
   const found: ErrorSlug[] = ['bad_request'];
-  if (!route.host) found.push('timezone_invalid');
+  if (!route.host) found.push('validation_failed', 'timezone_invalid');
   if (!route.anyAddress) found.push('ip_blocked');
   if (!route.unlimited || route.limit) found.push('too_many_requests');
   if (route.access === 'public') return found;

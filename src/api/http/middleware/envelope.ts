@@ -10,6 +10,7 @@ import {
 } from '../../../lib/process/context.js';
 import { DatabaseBusy, isDatabaseDown } from '../../../lib/database/errors.js';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
+import { problem } from '../../../lib/input/validation.js';
 import { clientIp } from '../../../lib/values/ip.js';
 import { toJson } from '../../../lib/values/json.js';
 import { languageOf, type Language } from '../../../lib/values/language.js';
@@ -82,8 +83,15 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
   });
 };
 
-/** Comes after the guard and the limits: a refused request counts and is logged, too. @throws timezone_invalid */
+/**
+ * Comes after the guard and the limits: a refused request counts and is logged, too.
+ *
+ * @throws validation_failed when zone or language is given twice, timezone_invalid
+ */
 export function assertKnownZone(ctx: Context): void {
+  for (const name of ['timezone', 'language'])
+    if (Array.isArray(ctx.query[name]))
+      fail('validation_failed', { fields: { [name]: [problem('query.repeated')] } });
   if (askedZone(ctx) !== currentZone()) fail('timezone_invalid', { field: 'timezone' });
 }
 
@@ -164,8 +172,7 @@ function askedLanguage(ctx: Context): string {
 // Sources in the order of docs/spec.md, Timezone rules; the first one present is used.
 function askedZone(ctx: Context): string | undefined {
   const fromQuery = ctx.search === '' ? undefined : ctx.query.timezone;
-  const given = Array.isArray(fromQuery) ? fromQuery.join() : fromQuery;
-  return given || ctx.get('X-Timezone') || ctx.get('Timezone') || undefined;
+  return fromQuery?.toString() || ctx.get('X-Timezone') || ctx.get('Timezone') || undefined;
 }
 
 // Unknown paths would make unlimited label values.
