@@ -60,7 +60,7 @@ function outOfInput(route: Route): ErrorSlug[] {
     found.push('validation_failed', 'value_not_acceptable', 'format_invalid');
   if (route.body) {
     found.push('body_not_json', 'body_not_object', 'body_key_reserved', 'body_encoding_invalid');
-    found.push('payload_too_large', 'content_encoding_unsupported', 'request_timeout');
+    found.push('body_too_deep', 'payload_too_large', 'content_encoding_unsupported', 'request_timeout');
   }
   if (route.body && !route.form) found.push('content_type_unsupported');
   if (route.repeat) found.push('idempotency_key_reused');

@@ -7,6 +7,7 @@ export const transport = {
     body_not_json: ['请求体不是有效的 JSON', 'The body is not valid JSON'],
     body_not_object: ['请求体必须是 JSON 对象', 'The body must be a JSON object'],
     body_key_reserved: ['请求体不能含有键 __proto__', 'The body must not contain the key __proto__'],
+    body_too_deep: ['请求体嵌套层数过多', 'The body is nested too deeply'],
     body_encoding_invalid: ['请求体必须是 UTF-8 编码', 'The body must be UTF-8'],
     validation_failed: ['参数验证失败', 'Some parameters are missing or have the wrong type'],
   }),

@@ -5,7 +5,7 @@ import { fail } from '../errors/app-error.js';
 /**
  * The fields of a body as its media type says; anything but a form is JSON.
  *
- * @throws body_not_json, body_not_object, body_key_reserved, payload_too_large when JSON is nested too deeply
+ * @throws body_not_json, body_not_object, body_key_reserved, body_too_deep
  */
 export const fieldsOf = (text: string, mediaType = ''): unknown =>
   /^\s*application\/x-www-form-urlencoded\b/i.test(mediaType) ? formFields(text) : jsonFields(text);
@@ -58,7 +58,7 @@ const maxLevels = 32;
 
 function assertShallow(value: unknown, level = 1): void {
   if (typeof value !== 'object' || value === null) return;
-  if (level > maxLevels) fail('payload_too_large');
+  if (level > maxLevels) fail('body_too_deep');
   for (const part of Object.values(value)) assertShallow(part, level + 1);
 }
 
