@@ -73,6 +73,7 @@ test('each type accepts only its own configuration keys', async (t) => {
       ['config.platform_public_key'],
     ],
     [{ platform_public_key: publicKey }, 400, 30001, ['config.platform_public_key_id']],
+    [{ platform_public_key_id: 'PUB_KEY_ID_1' }, 400, 30001, ['config.platform_public_key']],
     [
       { mch_id: 'white space', cert_serial_no: 'not hex' },
       422,

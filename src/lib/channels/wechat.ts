@@ -20,6 +20,11 @@ import { closeTrade, queryTrade, tradeNumber } from './wechat-trade.js';
 /** Anybody may send what opens under none of them. */
 const maxKeys = 100;
 
+// With an id alone WeChat would sign with a key that is not here.
+const idOfNoKey = Joi.custom((_, { error, state }) =>
+  error('any.required', {}, state.localize?.([...(state.path ?? []).slice(0, -1), 'platform_public_key'])),
+);
+
 export const wechat: Channel = {
   type: 'wechat',
   configSchema: Joi.object<MethodConfig>({
@@ -39,7 +44,7 @@ export const wechat: Channel = {
     private_key: privateKey().required().description('RSA private key of the merchant, PEM'),
     platform_public_key: publicKey().description('RSA public key of WeChat Pay, PEM'),
     platform_public_key_id: identifier(64)
-      .when('platform_public_key', { is: Joi.exist(), then: Joi.required() })
+      .when('platform_public_key', { is: Joi.exist(), then: Joi.required(), otherwise: idOfNoKey })
       .description('Id of that key'),
     openid: identifier(128).description('The payer; with it payments are made inside WeChat (JSAPI)'),
     gateway: gatewayUrl().description('Address of WeChat Pay; https://api.mch.weixin.qq.com'),
