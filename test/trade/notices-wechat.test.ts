@@ -276,6 +276,16 @@ test.serial(
   },
 );
 
+test.serial('money with a time that cannot be is dated by the arrival of its notice', async (t) => {
+  for (const success_time of ['0001-01-01T00:00:00Z', '+020000-01-01T00:00:00+08:00']) {
+    const payment = await place();
+    const inside = companies.wechat.paid(payment.payment_no, { success_time });
+    t.deepEqual(await sendOne(companies.wechat.notice(inside)), yes.wechat, success_time);
+    const { payment: paid } = await trace(payment);
+    t.true(Date.parse(paid.pay_time) >= Date.parse(payment.created_at), paid.pay_time);
+  }
+});
+
 test.serial('a dropped notice changes nothing; a late and repeated one pays once', async (t) => {
   const payment = await place();
   const notice = companies.wechat.notice(companies.wechat.paid(payment.payment_no));

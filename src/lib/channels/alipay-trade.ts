@@ -1,5 +1,6 @@
 // Alipay: what became of a trade, and closing one (alipay.trade.query, alipay.trade.close).
 import { Money } from '../values/money.js';
+import { readTime } from '../values/time.js';
 import { askAlipay, wordsOf } from './alipay-request.js';
 import { foreign, unreadable } from './answer-reasons.js';
 import { ChannelFailure, type ChannelPayment, type TradeAnswer } from './channel.js';
@@ -21,11 +22,8 @@ export function paidTrade(
 }
 
 /** The instant of a wall-clock time in Beijing: 2019-08-15 15:56:24. */
-export function instantOf(text: unknown): Date | undefined {
-  if (typeof text !== 'string') return undefined;
-  const at = new Date(`${text.replace(' ', 'T')}+08:00`);
-  return Number.isNaN(at.getTime()) ? undefined : at;
-}
+export const instantOf = (text: unknown): Date | undefined =>
+  typeof text === 'string' ? readTime(text, 'Asia/Shanghai') : undefined;
 
 /** @see ChannelResults.query */
 export async function queryTrade(

@@ -1,5 +1,6 @@
 // WeChat Pay: what became of a transaction, and closing one (pay.weixin.qq.com/doc/v3/merchant/4012556352, 4012556398).
 import { Money } from '../values/money.js';
+import { readTime } from '../values/time.js';
 import { foreign, unreadable } from './answer-reasons.js';
 import { ChannelFailure, type ChannelPayment, type TradeAnswer } from './channel.js';
 import { askWechat } from './wechat-api.js';
@@ -47,10 +48,8 @@ export const isNumber = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x21-\x7e]{1,64}$/.test(value);
 
 /** The instant of a time in RFC 3339. */
-export function instantOf(text: unknown): Date | undefined {
-  const at = typeof text === 'string' ? new Date(text) : undefined;
-  return at && !Number.isNaN(at.getTime()) ? at : undefined;
-}
+export const instantOf = (text: unknown): Date | undefined =>
+  typeof text === 'string' ? readTime(text) : undefined;
 
 // REFUND, also after a refund in part: the money did arrive. ACCEPT, USERPAYING, REVOKED and PAYERROR are for codes that
 // a cashier scans, which this service does not offer.
