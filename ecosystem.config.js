@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 
-// The four settings of this file may stand in .env like any other: a reload from another shell must not forget them.
+// The settings of this file are read from .env, too: a reload from another shell must not forget them.
 const file = path.join(import.meta.dirname, '.env');
 const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : ''; // Windows puts a mark before it
 const settings = { ...parseEnv(text), ...process.env };

@@ -15,6 +15,8 @@ export interface AppEnvironment {
   TENANT_CODE: string;
   DOCS_ENABLED?: boolean;
   CONSOLE_ENABLED: boolean;
+  API_INSTANCES?: number;
+  TENANTS: string;
 }
 
 export const appSchema = Joi.object<AppEnvironment, true>({
@@ -48,6 +50,9 @@ export const appSchema = Joi.object<AppEnvironment, true>({
   CONSOLE_ENABLED: Joi.boolean()
     .default(true)
     .description('serves the web console at /console/, and leads / there'),
+  // ecosystem.config.js reads these two.
+  API_INSTANCES: Joi.number().integer().min(1).description('APIs that PM2 runs; half the cores when empty'),
+  TENANTS: list().description('tenants that PM2 runs processes for, such as acme,globex:3105'),
 });
 
 export function appConfig(env: AppEnvironment) {

@@ -120,6 +120,7 @@ test.serial('all wrong settings are reported at once', async (t) => {
   const wrong = {
     ...{
       PORT: '99999',
+      API_INSTANCES: 'two',
       BCRYPT_COST: 'ten',
       CAPTCHA_MODE: 'sometimes',
       MODULE_PAYMENTS_ENABLED: 'yes',
