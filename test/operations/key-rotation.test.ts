@@ -89,7 +89,10 @@ test.serial('a start under a wrong key is refused', async (t) => {
   }
   t.is((await runCli(['admin', 'password', 'admin'], stranger)).code, 1);
   t.is((await runCli(['key', 'accept'], stranger)).code, 2, 'it asks, and nobody answers');
-  t.is((await runCli(['key', 'accept', '--yes'], stranger)).code, 0);
+  const accepted = await runCli(['key', 'accept', '--yes'], stranger);
+  t.is(accepted.code, 0);
+  t.regex(accepted.output, /; give passwords/);
+  t.notRegex((await runCli(['key', 'accept', '--yes'], stranger)).output, /passwords/, 'nothing is lost');
   const [api, worker] = await Promise.all([startApi(stranger), startWorkerProcess(stranger, 'maintenance')]);
   const payment = await makePayment(service.admin, id);
   const body = { ...mockCallback(payment), sign: mockSign(payment.payment_no, '12.30', 'rotated') };

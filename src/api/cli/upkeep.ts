@@ -110,10 +110,12 @@ async function keyStatus(): Promise<Outcome> {
 }
 
 async function acceptKey(): Promise<Outcome> {
+  const state = await keyState();
   await acceptAppKey();
+  const advice = '; give passwords (admin password) and enter the secrets of payment methods again';
   return {
     data: { state: 'right' },
-    text: 'APP_KEY is the key of this database now; give passwords (admin password) and enter the secrets of payment methods again',
+    text: state === 'wrong' ? `APP_KEY is the key of this database now${advice}` : keyTexts.right,
   };
 }
 
