@@ -70,7 +70,7 @@ export function addUpkeepCommands(program: Command): void {
       changes: true,
       asks: () =>
         `Remove log entries older than ${config.retention.logDays} days, callbacks older than ` +
-        `${config.retention.callbackDays} days and exports that have ended?`,
+        `${config.retention.callbackDays} days, and what else is older than its retention?`,
     },
   );
 }
