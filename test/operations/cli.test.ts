@@ -244,8 +244,10 @@ test('an invalid call exits with code 2', async (t) => {
     ['demo', '--days', 'x'],
   ])
     t.is((await runCli(args)).code, 2, args.join(' '));
+  t.is((await runCli(['admin', 'list'], { PORT: 'x' })).code, 78);
   const { output, code } = await runCli(['--help']);
   t.is(code, 0);
+  t.regex(output, /^Exit codes: 0 .*, 1 .*, 2 .*, 78 /m);
   for (const name of [
     'admin',
     'migrate',

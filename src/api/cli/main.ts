@@ -21,7 +21,10 @@ const program = new Command('back-office')
   .option('-y, --yes', 'does not ask')
   .showHelpAfterError('("--help" lists what there is)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.misused))
-  .addHelpText('after', '\nExit codes: 0 done, 1 failed or not well, 2 called wrongly.');
+  .addHelpText(
+    'after',
+    '\nExit codes: 0 done, 1 failed or not well, 2 called wrongly, 78 settings cannot be used.',
+  );
 
 addAdminCommands(program);
 addMigrateCommands(program);
