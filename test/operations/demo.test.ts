@@ -1,6 +1,7 @@
 // `npm run demo`: data that looks real, made by the service's own models, once.
 import '../support/environment.js';
 import test from 'ava';
+import { change } from '../../src/lib/database/db.js';
 import { runCli } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
@@ -57,6 +58,11 @@ test.serial('demo data fills the screens once', async (t) => {
   const again = await fill();
   t.is(again.code, 0, again.errors);
   t.deepEqual([await countOf('orders'), await countOf('users')], [orders, 120]);
+
+  await change("DELETE FROM user_balance_logs WHERE request_id = 'demo-0'");
+  const interrupted = await fill();
+  t.deepEqual([interrupted.code, await countOf('orders')], [1, orders]);
+  t.regex(interrupted.output, /^an earlier run was interrupted/);
 });
 
 test.serial('demo data is refused in production', async (t) => {

@@ -23,9 +23,9 @@ import { updateOrder } from '../../models/trade/order.js';
 import { createMethod } from '../../models/trade/payment-method.js';
 import { settle } from '../../models/trade/payment-settlement.js';
 import { createPayment, type PaymentRecord } from '../../models/trade/payment.js';
-import { PaymentMethod } from '../../models/trade/tables.js';
+import { BalanceLog, PaymentMethod } from '../../models/trade/tables.js';
 import { createUser } from '../../models/trade/user.js';
-import { does, Misuse } from './command.js';
+import { does, Misuse, type Outcome } from './command.js';
 import { words, type Words } from './demo-words.js';
 
 interface Person {
@@ -74,22 +74,30 @@ export function addDemoCommand(program: Command): void {
     const days = Number(option('days'));
     if (!Number.isInteger(days) || days < 1 || days > maxDays)
       throw new Misuse(`--days: a whole number from 1 to ${maxDays}`);
-    if ((await PaymentMethod.count({ where: { code: methodCode } })) > 0)
-      return { data: { orders: 0 }, text: 'the data of the demo are there already' };
+    if ((await PaymentMethod.count({ where: { code: methodCode } })) > 0) return asMade();
     const named = words[option('lang') as Language];
     const orders = await fill(days, named).finally(() => setClock());
     return { data: { orders }, text: `made ${orders} orders and what belongs to them` };
   });
 }
 
+/** What an earlier run has left; the last day is made last. */
+async function asMade(): Promise<Outcome> {
+  const isWhole = (await BalanceLog.count({ where: { request_id: 'demo-0' } })) > 0;
+  const text = isWhole
+    ? 'the data of the demo are there already'
+    : 'an earlier run was interrupted; for all of the data begin with an empty database';
+  return { data: { orders: 0 }, text, isBad: !isWhole };
+}
+
 async function fill(days: number, named: Words): Promise<number> {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const owner = await Admin.findOne({ where: { username: 'admin' }, rejectOnEmpty: true });
   setClock(new Date(today - days * dayMs));
-  const admins = await makeStaff(owner.id, named);
-  const users = await makeBuyers(named.buyers, today - days * dayMs);
   const method = { name: named.method, code: methodCode, config: { shared_secret: secret } };
   const methodId = await createMethod({ ...method, type: 'mock' });
+  const admins = await makeStaff(owner.id, named);
+  const users = await makeBuyers(named.buyers, today - days * dayMs);
   let made = 0;
   for (let back = days; back >= 0; back--) {
     const start = today - back * dayMs;
