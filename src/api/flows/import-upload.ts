@@ -19,6 +19,8 @@ const maxErrors = 100;
 const maxName = 255;
 /** Millions of blank lines would occupy this process for minutes. */
 const maxBlank = 10_000;
+/** Records of a piece are parsed in one go; one of another length than the first costs 60 µs. */
+const pieceBytes = 1024;
 
 export interface OrderImport extends Pick<
   ImportRecord,
@@ -79,7 +81,7 @@ async function assertRows(path: string, format: CsvFormat): Promise<void> {
   let hasHead = false;
   let blank = 0;
   try {
-    for await (const { records } of readCsv(createReadStream(path), format)) {
+    for await (const { records } of readCsv(createReadStream(path, { highWaterMark: pieceBytes }), format)) {
       for (const record of records) {
         if (isBlank(record)) {
           if (++blank > maxBlank) fail('import_rows_missing', { field: 'file' });
