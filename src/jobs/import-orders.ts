@@ -1,8 +1,7 @@
 // Imports orders from a file that an administrator has sent.
 import Joi from 'joi';
 import { id } from '../lib/input/schema.js';
-import { findWork } from '../models/imports/import-progress.js';
-import { endImport } from '../models/imports/import-end.js';
+import { endImport, reopenImport } from '../models/imports/import-end.js';
 import { runImport } from '../models/imports/import-run.js';
 import { job } from './job.js';
 
@@ -19,6 +18,5 @@ export const importOrders = job({
   async onAbandoned({ id }) {
     await endImport(id, { status: 2, error: 'import_failed' });
   },
-  // The file of an ended import is gone.
-  reopen: async ({ id }) => (await findWork(id))?.status === 0,
+  reopen: ({ id }) => reopenImport(id),
 });

@@ -41,23 +41,21 @@ const failedIn = async (queue: QueueName): Promise<number> => {
 /** An export whose last run fails, because its row takes no end. */
 async function failedExport(): Promise<number> {
   const id = await askExport(service.admin, '/users', { username: unique() });
+  await runLast('exports', 'write-export', id);
+  return id;
+}
+
+/** Makes the next run of a job that has failed the last one. */
+async function runLast(queue: QueueName, name: string, id: number): Promise<void> {
   const connection = openConnection('test', {});
-  const queue = new Queue('exports', { prefix: queuePrefix('exports'), connection });
-  // Of its eight tries the last one.
+  const queued = new Queue(queue, { prefix: queuePrefix(queue), connection });
   await until(async () => {
-    const job = await queue.getJob(`write-export-${id}`);
+    const job = await queued.getJob(`${name}-${id}`);
     return job && (await job.isDelayed()) && job.remove().then(() => true);
   });
-  await queue.close();
+  await queued.close();
   closeConnection(connection);
-  await add({
-    queue: 'exports',
-    name: 'write-export',
-    id: `last-${id}`,
-    payload: { id },
-    options: onlyOnce,
-  });
-  return id;
+  await add({ queue, name, id: `last-${id}`, payload: { id }, options: onlyOnce });
 }
 
 test.serial('a failed export is notified once and can be retried', async (t) => {
@@ -96,6 +94,39 @@ test.serial('a failed export is notified once and can be retried', async (t) => 
   t.deepEqual((await service.admin.post('/failed-jobs/retry', filter)).data, { count: 1, refused: 0 });
   t.true((await fileOf(service.admin, second)).length > 0);
   await until(async () => (await failedIn('exports')) === 0);
+});
+
+test.serial('a retried import continues where its last run failed', async (t) => {
+  const { admin } = service;
+  await db.query(
+    `CREATE TRIGGER halfway BEFORE UPDATE ON imports FOR EACH ROW
+     BEGIN IF NEW.position > 1000 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no more'; END IF; END`,
+  );
+  const user = await makeUser(admin);
+  const rows = Array.from({ length: 1500 }, (_, row) => `${user.id},order ${row},Tea,1.00,1`);
+  const id = await startImport(admin, ['user_id,remark,product_name,price,quantity', ...rows].join('\n'));
+  const shown = async () => (await admin.get(`/imports/${id}`)).data;
+  await runLast('imports', 'import-orders', id);
+  const failure = await failureOf(`import-orders-${id}`);
+  t.like(await shown(), { status: 2, processed_rows: 1000, order_count: 1000 });
+
+  await db.query('DROP TRIGGER halfway');
+  const retried = await admin.post(`/failed-jobs/${failure.id}/retry`);
+  t.is(retried.status, 200, retried.text);
+  await until(async () => (await shown()).status === 1);
+  t.like(await shown(), { error_msg: null, success_count: 1500, failed_count: 0 });
+  const orders = await select('SELECT DISTINCT remark FROM orders WHERE user_id = ?', [user.id]);
+  t.is(orders.length, 1500);
+  t.is((await admin.get(`/orders?user_id=${user.id}`)).data.total, 1500);
+  const titles = ['订单导入失败', '订单导入完成'];
+  const news = await select<{ title: string }>(
+    'SELECT title FROM notifications WHERE title IN (?) ORDER BY id',
+    [titles],
+  );
+  t.deepEqual(
+    news.map(({ title }) => title),
+    titles,
+  );
 });
 
 test.serial('a job unknown to this release can only be dropped', async (t) => {

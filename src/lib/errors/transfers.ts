@@ -35,6 +35,6 @@ export const transfers = {
   }),
   ...outcomes(500, 40006, {
     export_failed: ['导出失败', 'The export failed'],
-    import_failed: ['导入失败', 'The import failed'],
+    import_failed: ['导入失败，重试其失败任务会从中断处继续', 'The import failed; a retry of its failed job continues it'],
   }),
 };

@@ -1,15 +1,13 @@
 // exports as the job sees them: claimed by a run, advanced, and ended once together with the notification of the owner.
 import Joi from 'joi';
-import { Op, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
-import { transact } from '../../lib/database/db.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fill, say, type Language, type Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
 import type { NewNotification } from '../office/notification.js';
-import { Notification } from '../office/tables.js';
-import { deliverProgress, endTransfer, stalledTransfers } from '../office/transfer.js';
+import { deliverProgress, endTransfer, reopenTransfer, stalledTransfers } from '../office/transfer.js';
 import { abandonFile, keepFile, reserveFile } from '../files/stored-file.js';
 import { expiryOf } from './export.js';
 import { exportSources } from './export-sources.js';
@@ -86,18 +84,8 @@ export async function failExport(id: number, error: ErrorSlug): Promise<void> {
 }
 
 /** Reopens an export that failed after its last run. @returns false when it has ended otherwise or was removed */
-export async function reopenExport(id: number): Promise<boolean> {
-  await transact(async (t) => {
-    const open = { status: 0, error: null, progress: 0, finished_at: null, expires_at: null } as const;
-    const where = { id, status: 2, error: 'export_failed' };
-    const [reopened] = await Export.update(open, { where, transaction: t });
-    if (reopened === 0) return;
-    // Its next end is another event.
-    const events = { event_key: { [Op.startsWith]: `export-${id}-` } };
-    await Notification.update({ event_key: null }, { where: events, transaction: t });
-  });
-  return (await Export.count({ where: { id, status: 0 } })) > 0;
-}
+export const reopenExport = (id: number): Promise<boolean> =>
+  reopenTransfer('export', Export, id, { progress: 0 });
 
 /** Ends an export and notifies its owner. @returns false when the row is not as `where` says */
 async function endExport(

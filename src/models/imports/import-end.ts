@@ -8,14 +8,14 @@ import { fill, say, type Language } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
 import type { NewNotification } from '../office/notification.js';
-import { endTransfer } from '../office/transfer.js';
+import { endTransfer, reopenTransfer } from '../office/transfer.js';
 import { maxRows } from './import-progress.js';
 import { Import } from './tables.js';
 
 export type ImportEnd = { status: 1 } | { status: 2; error: ErrorSlug; row?: number };
 
 /**
- * Ends an import and releases its file, unless rows were refused: the error file is read from it.
+ * Ends an import and releases its file, unless rows were refused, which the error file reads from it, or it can be reopened.
  *
  * @returns false when it had ended before, or rows are missing for success
  */
@@ -41,8 +41,12 @@ export async function endImport(id: number, end: ImportEnd): Promise<boolean> {
   return true;
 }
 
-const unneeded = ({ failed_count, storage_key }: Import): (string | null)[] =>
-  failed_count === 0 ? [storage_key] : [];
+const unneeded = ({ failed_count, error, storage_key }: Import): (string | null)[] =>
+  failed_count === 0 && error !== 'import_failed' ? [storage_key] : [];
+
+/** Reopens an import that failed after its last run, at its position. @returns false when it has ended otherwise */
+export const reopenImport = (id: number): Promise<boolean> =>
+  reopenTransfer('import', Import, id, { concluded: false });
 
 /** Why an import failed. */
 export function importErrorText(error: ErrorSlug, row: number | null, language: Language): string {

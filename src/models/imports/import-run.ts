@@ -154,6 +154,5 @@ async function assertEnded(id: number): Promise<void> {
 // What another run would meet again.
 function finalEnd(error: unknown): ImportEnd | undefined {
   if (error instanceof CsvBroken) return { status: 2, error: 'import_file_invalid', row: error.row };
-  if (error instanceof FileMissing) return { status: 2, error: 'import_failed' };
   return error instanceof AppError && error.status === 422 ? { status: 2, error: error.slug } : undefined;
 }

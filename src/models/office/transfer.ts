@@ -2,7 +2,9 @@
 import { Op, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
 import type { Model } from 'sequelize-typescript';
 import { transact } from '../../lib/database/db.js';
+import { now } from '../../lib/values/clock.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from './notification.js';
+import { Notification } from './tables.js';
 
 /** A row of an export or an import. */
 export interface Transfer extends Model {
@@ -41,6 +43,30 @@ export async function endTransfer<T extends Transfer>(
   await deliverProgress(kind, outcome.ended);
   await deliverStored(outcome.notifications);
   return outcome.ended;
+}
+
+/**
+ * Reopens a transfer that failed after its last run, until it expires.
+ *
+ * @param more what else its row becomes
+ * @returns false when it has ended otherwise or was removed
+ */
+export async function reopenTransfer<T extends Transfer>(
+  kind: TransferKind,
+  model: ModelStatic<T>,
+  id: number,
+  more: object,
+): Promise<boolean> {
+  await transact(async (t) => {
+    const open = { ...more, status: 0, error: null, finished_at: null, expires_at: null };
+    const where = { id, status: 2, error: `${kind}_failed`, expires_at: { [Op.gt]: now() } };
+    const [reopened] = await model.update<Transfer>(open, { where, transaction: t });
+    if (reopened === 0) return;
+    // Its next end is another event.
+    const events = { event_key: { [Op.startsWith]: `${kind}-${id}-` } };
+    await Notification.update({ event_key: null }, { where: events, transaction: t });
+  });
+  return (await model.count<Transfer>({ where: { id, status: 0 } })) > 0;
 }
 
 /** The ids of running transfers not updated since that instant, 500 at most; their jobs were probably lost. */
