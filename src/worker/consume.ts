@@ -1,8 +1,9 @@
 // Consumes the jobs of a queue.
 import { setMaxListeners } from 'node:events';
-import { Worker } from 'bullmq';
+import { Worker, type Job } from 'bullmq';
 import { config } from '../../config/index.js';
 import { currentSpan, inContext } from '../lib/process/context.js';
+import { every } from '../lib/process/every.js';
 import { defaultLanguage } from '../lib/values/language.js';
 import { logger } from '../lib/watch/logger.js';
 import { throttled } from '../lib/watch/log-throttle.js';
@@ -50,6 +51,10 @@ const concurrencies: Record<QueueName, number> = {
   maintenance: config.worker.concurrency,
 };
 
+// One that is lost, or cannot be renewed, leaves the job to another run.
+const renewLock = (queued: Job, token = ''): Promise<unknown> =>
+  queued.extendLock(token, config.worker.jobLockMs).catch(() => undefined);
+
 /** Starts consuming a queue. */
 export function consume(queue: QueueName): RunningWorker {
   const concurrency = concurrencies[queue];
@@ -70,9 +75,11 @@ export function consume(queue: QueueName): RunningWorker {
       const traceId = queued.data.trace_id ?? newUlid();
       const context = { traceId, language: defaultLanguage, span: currentSpan() };
       active++;
+      const stopRenewing = every(config.worker.jobLockMs / 3, () => renewLock(queued, token));
       try {
         return await inContext(context, () => runOnce(queued, token, stopping.signal));
       } finally {
+        stopRenewing();
         active--;
         ended++;
       }
@@ -85,6 +92,8 @@ export function consume(queue: QueueName): RunningWorker {
       ...(queue === 'channels' ? { limiter: { max: config.payments.asksPerSecond, duration: 1000 } } : {}),
       // By default a job whose worker died runs again within 20 s, up to 20 times (docs/operations.md, Outages).
       lockDuration: config.worker.jobLockMs,
+      // BullMQ renews by the id of a job: once a run that had lost its lock ends, it would renew no lock of the run after it.
+      skipLockRenewal: true,
       stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,
       // Jobs say this themselves, but not one that Redis has lost but for its id: what stayed of it would keep out its successor.

@@ -8,8 +8,9 @@ import { closeConnection, openConnection } from '../../src/lib/redis/connection.
 import { Client } from '../support/client.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
 import { makeOrder } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
+import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
 const orders = 5;
@@ -19,14 +20,16 @@ const queue = new Queue('exports', { prefix: queuePrefix('exports'), connection 
 
 let proxy: Awaited<ReturnType<typeof beforeDatabase>>;
 let admin: Client;
+let worker: TestProcess;
 
 test.before(async () => {
   proxy = await beforeDatabase();
-  const [api] = await Promise.all([
+  const [api, consumer] = await Promise.all([
     startApi(),
     // A read of an export may take as long as this; by default it is longer.
     startWorkerProcess({ ...proxy.env, DB_BULK_SECONDS: '5' }, 'exports'),
   ]);
+  worker = consumer;
   admin = await new Client(api.url).signIn();
   await Promise.all(Array.from({ length: orders }, () => makeOrder(admin)));
 });
@@ -86,4 +89,31 @@ test.serial('an export whose last COMMIT was not answered keeps its file', async
   // The job runs again, and finds nothing to do.
   await until(async () => (await queue.getJob(`write-export-${id}`)) === undefined, 20_000);
   t.is(readCsv(await fileOf(admin, id)).length, 1);
+});
+
+test.serial('a lone worker frozen past its lock runs the export once more', async (t) => {
+  await worker.kill();
+  worker = await startWorkerProcess({ ...proxy.env, JOB_LOCK_SECONDS: '2' }, 'exports');
+  proxy.forgetAt('COUNT(*) FROM orders o');
+  const id = await askExport(admin, '/orders', { status: 'cancelled' });
+  const rowOf = () =>
+    selectRow<{ storage_key: string; age: number }>(
+      'SELECT storage_key, TIMESTAMPDIFF(SECOND, created_at, updated_at) AS age FROM exports WHERE id = ?',
+      [id],
+    );
+  await until(() => proxy.armed === 0);
+  const first = await rowOf();
+  worker.child.kill('SIGSTOP');
+  const lock = `${queuePrefix('exports')}:exports:write-export-${id}:lock`;
+  await until(async () => (await connection.exists(lock)) === 0);
+  proxy.forgetAt('COUNT(*) FROM orders o');
+  worker.child.kill('SIGCONT');
+  await until(() => proxy.armed === 0);
+  const second = await rowOf();
+  t.not(second.storage_key, first.storage_key);
+  // The first run has ended: whose lock is renewed shows when that of the second one has had time to expire.
+  await until(async () => (await rowOf()).age > second.age + 8);
+  t.is((await rowOf()).storage_key, second.storage_key);
+  t.is((await admin.delete(`/exports/${id}`)).status, 200);
+  await until(async () => (await queue.getJob(`write-export-${id}`)) === undefined);
 });
