@@ -4,14 +4,16 @@ import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
+import { openStream } from '../support/events.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
 import { freePort } from '../support/free-port.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
@@ -107,6 +109,26 @@ test.serial('a stopping API answers every accepted request', async (t) => {
   const worker = await startWorkerProcess();
   await until(() => allPaidOnce(accepted));
   t.is(await worker.stop(), 0);
+});
+
+test.serial('an event stream opened over a kept connection of a stopping API begins and ends', async (t) => {
+  const api = await startApi();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const ask = async (path: string): Promise<IncomingMessage> => {
+    const asked = request(`${api.url}${path}`, { agent, headers: service.admin.headers }).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    return answer;
+  };
+  await text(await ask('/healthz'));
+  const earlier = await openStream(service.admin.at(api.url), '/dashboard/stream');
+  const stopping = stopped(api);
+  await earlier.ended;
+  const stream = await ask('/api/admin/dashboard/stream');
+  t.deepEqual([stream.statusCode, stream.headers.connection], [200, 'close']);
+  t.regex(await text(stream), /^data: {"type":"connected"/);
+  t.deepEqual(await stopping, { code: 0, isInTime: true });
+  t.notRegex(api.output(), /"level":"error"/);
 });
 
 test.serial('a stopping API leaves nothing of an upload that it cuts off', async (t) => {

@@ -93,6 +93,5 @@ function begin(ctx: Context): void {
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-store, no-transform',
     'X-Accel-Buffering': 'no',
-    Connection: 'keep-alive',
   });
 }

@@ -57,7 +57,8 @@ export function track(connection: LiveConnection): () => void {
   arrivals++;
   // Its session may have ended before it was registered.
   checked = undefined;
-  if (closing) connection.close('shutdown');
+  // Once its opener has written its head: a stream that ends before would answer 404.
+  if (closing) setImmediate(() => connection.close('shutdown'));
   stopChecks ??= every(checkEveryMs, closeEnded);
   return () => void open.delete(connection);
 }
