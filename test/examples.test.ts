@@ -55,6 +55,15 @@ test('every example is one of its schema', (t) => {
   t.deepEqual(wrong, []);
 });
 
+test('the example of an event stream is an event as it is sent', (t) => {
+  const streams = found.filter(({ schema }) => schema.endsWith('event-stream/schema'));
+  t.true(streams.length > 0);
+  for (const { value } of streams) {
+    const [, event = ''] = /^data: (.+)\n\n$/.exec(value as string) ?? [];
+    t.deepEqual(Object.keys(JSON.parse(event) as object), ['type', 'data', 'timestamp']);
+  }
+});
+
 /** Forms that answers do not spell out. */
 const forms: Record<string, (text: string) => boolean> = {
   order_no: (text) => orderPeriod(text) !== undefined,
