@@ -1,7 +1,6 @@
 // The service: its address, names and modules.
 import Joi from 'joi';
-import { constant } from './constant.js';
-import { list, urlOf, words } from './environment.js';
+import { constant, list, urlOf, words } from './environment.js';
 
 export interface AppEnvironment {
   NODE_ENV: 'development' | 'test' | 'production';

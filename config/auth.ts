@@ -1,7 +1,6 @@
 // Sign-in: tokens, passwords, captchas and limits on guessing.
 import Joi from 'joi';
-import { constant } from './constant.js';
-import { list, words } from './environment.js';
+import { constant, list, words } from './environment.js';
 
 export interface AuthEnvironment {
   JWT_SECRET?: string;

@@ -1,10 +1,7 @@
 // MySQL or MariaDB: its address, pool and timeouts.
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
 import Joi from 'joi';
-import { constant } from './constant.js';
-import { projectRoot, UnusableSettings, urlOf } from './environment.js';
+import { authority, constant, UnusableSettings, urlOf } from './environment.js';
 
 export interface DatabaseEnvironment {
   DATABASE_URL?: string;
@@ -84,10 +81,5 @@ function tlsOptions(host: string, file?: string) {
   if (isIP(host.replace(/^\[|\]$/g, '')) !== 0)
     throw new UnusableSettings(['"DB_TLS" needs host names, not addresses']);
   const common = { minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true };
-  if (file === undefined) return common;
-  try {
-    return { ...common, ca: readFileSync(resolve(projectRoot, file), 'utf8') };
-  } catch {
-    throw new UnusableSettings(['"DB_TLS_CA" cannot be read']);
-  }
+  return { ...common, ...authority('DB_TLS_CA', file) };
 }

@@ -20,6 +20,25 @@ export class UnusableSettings extends Error {
 }
 
 /**
+ * A time or bound that suits every installation. Tests, that is processes with NODE_ENV=test, change it by a variable of
+ * that name.
+ */
+export function constant(name: string, value: number): number {
+  const changed = process.env.NODE_ENV === 'test' && process.env[name];
+  return changed ? Number(changed) : value;
+}
+
+/** The text of the certificate file that the setting names, to be spread into TLS options; nothing without one. */
+export function authority(setting: string, file: string | undefined): { ca?: string } {
+  if (file === undefined) return {};
+  try {
+    return { ca: readFileSync(resolve(projectRoot, file), 'utf8') };
+  } catch {
+    throw new UnusableSettings([`"${setting}" cannot be read`]);
+  }
+}
+
+/**
  * A comma-separated setting; `words` splits it.
  *
  * @param isGood whether a word is valid

@@ -1,6 +1,6 @@
 // Requests per minute of one client, by address or by administrator. Verified callbacks have no limit.
 import Joi from 'joi';
-import { constant } from './constant.js';
+import { constant } from './environment.js';
 
 export interface LimitsEnvironment {
   LIMITS_ENABLED: boolean;

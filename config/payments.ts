@@ -1,7 +1,6 @@
 // The payment module: whether it is enabled, its gateways, and the deadline of callbacks.
 import Joi from 'joi';
-import { constant } from './constant.js';
-import { list, words } from './environment.js';
+import { constant, list, words } from './environment.js';
 
 /** Payment channels; src/lib/channels has one for each. */
 const gatewayTypes = ['mock', 'wechat', 'alipay'] as const;

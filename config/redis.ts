@@ -1,9 +1,6 @@
 // Redis: queues, caches, counters, one-time values; never the only copy of a fact.
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import Joi from 'joi';
-import { constant } from './constant.js';
-import { list, projectRoot, UnusableSettings, urlOf, words } from './environment.js';
+import { authority, constant, list, UnusableSettings, urlOf, words } from './environment.js';
 
 export interface RedisEnvironment {
   REDIS_URL: string;
@@ -75,19 +72,13 @@ export function redisConfig(env: RedisEnvironment, tenant: string) {
     username: decodeURIComponent(url.username) || undefined,
     password: decodeURIComponent(url.password) || undefined,
     db: Number(db),
-    tls: url.protocol === 'rediss:' ? tlsOptions(env.REDIS_TLS_CA) : undefined,
+    tls:
+      url.protocol === 'rediss:'
+        ? { minVersion: 'TLSv1.2' as const, ...authority('REDIS_TLS_CA', env.REDIS_TLS_CA) }
+        : undefined,
     prefix: tenant ? `${env.REDIS_PREFIX}-${tenant}` : env.REDIS_PREFIX,
     timeoutMs: constant('REDIS_TIMEOUT_MS', process.env.IS_COMMAND ? 5000 : 200),
   };
-}
-
-function tlsOptions(file?: string): { minVersion: 'TLSv1.2'; ca?: string } {
-  if (file === undefined) return { minVersion: 'TLSv1.2' };
-  try {
-    return { minVersion: 'TLSv1.2', ca: readFileSync(resolve(projectRoot, file), 'utf8') };
-  } catch {
-    throw new UnusableSettings(['"REDIS_TLS_CA" cannot be read']);
-  }
 }
 
 function nodesOf(text: string): RedisNode[] | undefined {

@@ -1,8 +1,7 @@
 // Files: storage, upload limits, lifetime of exports.
 import { resolve } from 'node:path';
 import Joi from 'joi';
-import { constant } from './constant.js';
-import { list, projectRoot, urlOf, words } from './environment.js';
+import { constant, list, projectRoot, urlOf, words } from './environment.js';
 
 export interface StorageEnvironment {
   STORAGE_DRIVER: 'local' | 's3';

@@ -1,7 +1,6 @@
 // What the processes report: log lines, metrics, spans.
 import Joi from 'joi';
-import { urlOf } from './environment.js';
-import { constant } from './constant.js';
+import { constant, urlOf } from './environment.js';
 
 export interface WatchingEnvironment {
   LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';

@@ -1,5 +1,5 @@
 // The worker: jobs at once, intervals of the sweeper.
-import { constant } from './constant.js';
+import { constant } from './environment.js';
 
 export function workerConfig() {
   return {

@@ -1,5 +1,33 @@
-// Settings of earlier releases that have no effect any more; the start names those that are still set.
+// Variables of the environment that have no effect, though they look like settings: misspelt and retired ones.
+import { distance } from 'fastest-levenshtein';
 
+export interface Misspelling {
+  given: string;
+  meant: string;
+}
+
+/** Max letters that differ. */
+const maxDistance = 2;
+/** Max letters missing or added at the end: DB_PASS, DB_USERNAME. */
+const ending = /^[A-Z]{1,4}$/;
+
+/** The given names that are no setting but resemble an unset one: MODULE_PAYMENT_ENABLED, DB_PASS, REDIS_URI. */
+export function misspellings(given: readonly string[], settings: readonly string[]): Misspelling[] {
+  const unknown = given.filter((name) => name.includes('_') && !settings.includes(name));
+  const free = settings.filter((name) => name.includes('_') && !given.includes(name));
+  return unknown.flatMap((name) => {
+    const meant = free.find((setting) => isNear(name, setting));
+    return meant === undefined ? [] : [{ given: name, meant }];
+  });
+}
+
+function isNear(name: string, setting: string): boolean {
+  const [short, long] = name.length < setting.length ? [name, setting] : [setting, name];
+  if (long.startsWith(short) && ending.test(long.slice(short.length))) return true;
+  return distance(name, setting) <= maxDistance;
+}
+
+/** Settings of earlier releases; the start names those that are still set. */
 export const retired: readonly string[] = [
   ...['BULK_NICE', 'CALLBACK_DEADLINE_MS', 'CALLBACK_REFUSED_RETENTION_DAYS', 'CALLBACK_WAIT_MS'],
   ...['CAPTCHA_AFTER_FAILURES', 'CAPTCHA_TTL_SECONDS', 'CHUNKED_MAX_MB', 'CHUNK_MAX_MB'],
