@@ -70,7 +70,7 @@ export const lists: Fault[] = [
     test: figures,
   },
   {
-    file: 'src/models/office/notification-retention.ts',
+    file: 'src/models/office/notification.ts',
     from: `await NotificationRead.destroy({ where: { notification_id: ids }, transaction: t });`,
     to: ``,
     breaks: 'who has read a notification stays when it is gone',

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import moment from 'moment-timezone';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';
-import { pruneNotifications } from '../../src/models/office/notification-retention.js';
+import { pruneNotifications } from '../../src/models/office/notification.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
 import { startApi, startWorkerProcess } from '../support/processes.js';

@@ -13,7 +13,7 @@ import {
 } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { exportedCsv } from '../support/exports.js';
-import { pruneNotifications } from '../../src/models/office/notification-retention.js';
+import { pruneNotifications } from '../../src/models/office/notification.js';
 import { flagForAttention } from '../../src/models/trade/payment-attention.js';
 import { service } from '../support/shared-service.js';
 import { openSocket, ticketOf } from '../support/socket.js';

@@ -1,8 +1,9 @@
 // notifications: messages to administrators, and the outbox of their frames. One for everybody is one row; reads are
 // stored per administrator (notification-inbox.ts).
 import { Op, type Transaction } from 'sequelize';
+import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
-import { change, insert, select, transact } from '../../lib/database/db.js';
+import { bulk, change, insert, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
 import type { ListQuery } from '../../lib/input/list-query.js';
@@ -10,7 +11,7 @@ import { logger } from '../../lib/watch/logger.js';
 import { publish } from '../../lib/redis/pubsub.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { listed, type Listed } from '../tables/table.js';
-import { Notification, type NotificationType } from './tables.js';
+import { Notification, NotificationRead, type NotificationType } from './tables.js';
 
 /** A notification as an administrator sees it. */
 export interface NotificationRecord extends Listed<Notification> {
@@ -210,4 +211,30 @@ type DeliveredRow = Omit<Listed<Notification>, 'sender_id'>;
 function deliveryOf({ id, type, title, content, receiver_id, created_at }: DeliveredRow): Delivery {
   const data = { id, title, content, created_at, type, is_read: false };
   return { adminId: receiver_id ?? undefined, frame: { type: 'notification', data } };
+}
+
+const removedAtOnce = 1000;
+
+/** Deletes notifications older than NOTIFICATION_RETENTION_DAYS, with who has read them. @returns how many there were */
+export async function pruneNotifications(): Promise<number> {
+  const before = new Date(now().getTime() - config.retention.notificationMs);
+  let removed = 0;
+  for (;;) {
+    const batch = await bulk.transact((t) => removeBatch(before, t));
+    removed += batch;
+    if (batch < removedAtOnce) return removed;
+  }
+}
+
+async function removeBatch(before: Date, t: Transaction): Promise<number> {
+  // A payment that still needs attention (payment-attention.ts) knows by them for which reasons.
+  const rows = await bulk.select<{ id: number }>(
+    `SELECT id FROM notifications WHERE created_at < ? AND (event_key IS NULL OR event_key NOT LIKE 'attention-%')
+     ORDER BY created_at LIMIT ${removedAtOnce}`,
+    [before],
+    t,
+  );
+  const ids = rows.map(({ id }) => id);
+  await NotificationRead.destroy({ where: { notification_id: ids }, transaction: t });
+  return Notification.destroy({ where: { id: ids }, transaction: t });
 }

@@ -2,11 +2,23 @@
 //
 // Not GET_LOCK or a row lock: both are local to a node of Galera, and a row lock needs a transaction as long as the work.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { change } from '../../lib/database/db.js';
+import { Model } from 'sequelize-typescript';
+import { change, db } from '../../lib/database/db.js';
 import { logger } from '../../lib/watch/logger.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
-import { Claim } from './bookkeeping.js';
+import { ascii, instant } from './column.js';
 import { updateRows } from './rows.js';
+import { Column, Table, type NewRow, type Row } from './table.js';
+
+@Table('claims')
+class Claim extends Model<Row<Claim>, NewRow<Claim>> {
+  @Column(ascii(50).primary()) declare name: string;
+  /** Empty while it is free. */
+  @Column(ascii(20)) declare owner: string;
+  @Column(instant()) declare expires_at: Date;
+}
+
+db.addModels([Claim]);
 
 /** A claim not renewed for this long is free: its process has died. */
 const claimSeconds = 15;

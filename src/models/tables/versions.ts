@@ -2,12 +2,23 @@
 // every request compares, makes the other processes read it, so that a change counts on the next request; while Redis is
 // unavailable each request reads it.
 import type { Transaction } from 'sequelize';
-import { change, transact } from '../../lib/database/db.js';
+import { Model } from 'sequelize-typescript';
+import { change, db, transact } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
 import { key, redis } from '../../lib/redis/redis.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
-import { Version } from './bookkeeping.js';
+import { ascii, big } from './column.js';
 import { columnsOf, selection } from './selection.js';
+import { Column, Table, type NewRow, type Row } from './table.js';
+
+/** A number per scope that is raised by every change of it. */
+@Table('versions')
+class Version extends Model<Row<Version>, NewRow<Version>> {
+  @Column(ascii(40).primary()) declare scope: string;
+  @Column(big()) declare version: number;
+}
+
+db.addModels([Version]);
 
 /** identity: sessions, administrators, roles, menus, permissions. */
 export const scopes = ['identity', 'blacklist'] as const;
