@@ -72,8 +72,7 @@ export interface AdminRecord extends Listed<Admin> {
 const duplicates = { uq_admins_username: { slug: 'username_exists', field: 'username' } } as const;
 
 export async function listAdmins(query: AdminFilter): Promise<Page<AdminRecord>> {
-  const page = await findPage(Admin, query, { where: await adminsWhere(query), include: shown });
-  return { ...page, list: page.list.map(toRecord) };
+  return findPage(Admin, query, { where: await adminsWhere(query), include: shown }, toRecord);
 }
 
 /** An administrator; in a transaction nobody else changes one until its end. @throws admin_not_found */

@@ -5,8 +5,8 @@ import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { announce } from '../../lib/redis/changes.js';
 import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
-import { containing, matching } from '../tables/find.js';
-import { listed, type Fields, type Listed } from '../tables/table.js';
+import { containing, matching, withUse } from '../tables/find.js';
+import type { Fields, Listed } from '../tables/table.js';
 import { Admin, Department } from './tables.js';
 
 export type DepartmentFields = Fields<Department>;
@@ -21,7 +21,7 @@ export async function departmentTree(filter: {
 }): Promise<Tree<DepartmentRecord>[]> {
   const where = matching<Department>({ name: containing(filter.name), status: filter.status });
   const found = await Department.scope('withUse').findAll({ where, order: ['sort', 'id'] });
-  const rows = found.map(toRecord);
+  const rows = found.map(withUse);
   return Object.keys(where).length === 0 ? toTree(rows) : rows.map((row) => ({ ...row, children: [] }));
 }
 
@@ -29,7 +29,7 @@ export async function departmentTree(filter: {
 export async function getDepartment(id: number, transaction?: Transaction): Promise<DepartmentRecord> {
   if (transaction) await parents(transaction);
   const found = await Department.scope('withUse').findByPk(id, { transaction });
-  return toRecord(found ?? fail('department_not_found'));
+  return withUse(found ?? fail('department_not_found'));
 }
 
 /** A department and everything below it. */
@@ -92,11 +92,6 @@ async function changingDepartments<T>(write: (t: Transaction) => Promise<T>): Pr
   announce(['identity']);
   return result;
 }
-
-const toRecord = (department: Department): DepartmentRecord => ({
-  ...listed(department),
-  in_use: department.get('in_use') === 1,
-});
 
 // In a transaction the tree is locked: two moves at once could close a cycle that neither makes alone.
 function parents(t?: Transaction): Promise<Department[]> {

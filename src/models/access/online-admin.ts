@@ -31,8 +31,8 @@ export const onlineSortable = ['id', 'ip', 'created_at'] as const;
 
 const activeMs = 15 * 60_000;
 
-export async function listOnline(identity: Identity, query: OnlineFilter): Promise<Page<OnlineRecord>> {
-  const page = await findPage(AdminSession, query, {
+export function listOnline(identity: Identity, query: OnlineFilter): Promise<Page<OnlineRecord>> {
+  const options = {
     where: {
       ...matching<AdminSession>({ ip: containing(canonicalPart(query.ip)), created_at: during(query) }),
       ...usedSince(new Date(now().getTime() - activeMs)),
@@ -43,12 +43,11 @@ export async function listOnline(identity: Identity, query: OnlineFilter): Promi
       where: matching<Admin>({ username: containing(query.username) }),
       required: true,
     },
-  });
-  const list = page.list.map((session) => {
+  };
+  return findPage(AdminSession, query, options, (session) => {
     const { username = '', nickname = '' } = session.admin ?? {};
     return { admin_id: session.admin_id, username, nickname, ...toOwn(session, identity.sessionId) };
   });
-  return { ...page, list };
 }
 
 export type OwnSession = Omit<OnlineRecord, 'admin_id' | 'username' | 'nickname'>;

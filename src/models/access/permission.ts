@@ -68,7 +68,7 @@ const duplicates = { uq_permissions_slug: { slug: 'permission_slug_exists', fiel
 /** Whether the holder may call every route that such a permission opens; the caller knows the routes. */
 export type Covers = (rule: PermissionRule) => boolean;
 
-export async function listPermissions(query: PermissionFilter): Promise<Page<PermissionRecord>> {
+export function listPermissions(query: PermissionFilter): Promise<Page<PermissionRecord>> {
   const where = matching<Permission>({
     slug: containing(query.slug),
     path: containing(query.path),
@@ -81,8 +81,7 @@ export async function listPermissions(query: PermissionFilter): Promise<Page<Per
     ? { [Op.or]: [{ name: containing(query.name) }, { slug: permissionsNamed(query.name) }] }
     : {};
   const options = { where: { ...where, ...named }, include: shown };
-  const page = await findPage(Permission, query, options, { name: permissionsByName });
-  return { ...page, list: page.list.map(toRecord) };
+  return findPage(Permission, query, options, toRecord, { name: permissionsByName });
 }
 
 export interface PermissionOption {

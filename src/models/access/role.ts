@@ -7,9 +7,9 @@ import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { changing } from '../tables/versions.js';
-import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
+import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
 import { replaceSet, touch } from '../tables/sets.js';
-import { listed, type Fields, type Listed } from '../tables/table.js';
+import type { Fields, Listed } from '../tables/table.js';
 import {
   menuTitle,
   permissionName,
@@ -48,7 +48,7 @@ const shown = [
 
 const duplicates = { uq_roles_slug: { slug: 'role_slug_exists', field: 'slug' } } as const;
 
-export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
+export function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
   const where = matching<Role>({
     slug: containing(query.slug),
     status: query.status,
@@ -57,13 +57,8 @@ export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
   const named = query.name
     ? { [Op.or]: [{ name: containing(query.name) }, { slug: rolesNamed(query.name) }] }
     : {};
-  const page = await findPage(
-    Role.scope('withUse'),
-    query,
-    { where: { ...where, ...named }, include: shown },
-    { name: rolesByName },
-  );
-  return { ...page, list: page.list.map(toRecord) };
+  const options = { where: { ...where, ...named }, include: shown };
+  return findPage(Role.scope('withUse'), query, options, toRecord, { name: rolesByName });
 }
 
 /** A role, locked in a transaction. @throws role_not_found */
@@ -189,11 +184,10 @@ function toRecord(role: Role): RoleRecord {
   const { permission_keys = [], menu_keys = [] } = role;
   const ascending = (one: number, other: number): number => one - other;
   return {
-    ...listed(role),
+    ...withUse(role),
     name: roleName(role.slug, role.name),
     // That of the built-in role is its name.
     description: role.description && roleName(role.slug, role.description),
-    in_use: role.get('in_use') === 1,
     permission_ids: permission_keys.map(({ permission_id }) => permission_id).sort(ascending),
     menu_ids: menu_keys.map(({ menu_id }) => menu_id).sort(ascending),
   };

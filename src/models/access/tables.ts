@@ -68,6 +68,13 @@ export class Admin extends Model<Row<Admin>, NewRow<Admin>> {
   @BelongsToMany(() => Role, () => AdminRole, 'admin_id', 'role_id') declare roles?: NonAttribute<Role[]>;
 }
 
+/** Reads the administrator of a row, for `adminOf`. */
+export const withAdmin = { association: 'admin', attributes: ['id', 'username'] };
+
+/** The administrator of a row; null when deleted. */
+export const adminOf = ({ admin }: { admin?: Admin | null }): { id: number; username: string } | null =>
+  admin ? { id: admin.id, username: admin.username } : null;
+
 /** A named set of permissions and menus. */
 @Scopes(() => ({ enabled, withUse: inUse('admin_roles ar WHERE ar.role_id = Role.id') }))
 @Table('roles', { uq_roles_slug: ['slug'] })

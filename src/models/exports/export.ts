@@ -11,7 +11,7 @@ import { say, type Language, type Text } from '../../lib/values/language.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { localTimes } from '../../lib/values/time.js';
 import type { Identity } from '../access/identity.js';
-import type { Admin } from '../access/tables.js';
+import { adminOf, withAdmin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
 import { during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
@@ -32,7 +32,7 @@ export interface ExportRequest {
 export interface ExportRecord extends Listed<Export> {
   status_text: string;
   error_msg: string | null;
-  admin: Pick<Listed<Admin>, 'id' | 'username'> | null;
+  admin: ReturnType<typeof adminOf>;
   filters: { name: string; value: string }[];
   file_url: string | null;
 }
@@ -93,14 +93,13 @@ function filenameOf({ type, format, zone }: ExportRequest, at: Date): string {
   return `${type}-${local.replace(/[-:]/g, '').replace(' ', '-')}.${format}`;
 }
 
-export async function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<ExportRecord>> {
+export function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<ExportRecord>> {
   const { type, format, status } = query;
   const where = {
     ...matching<Export>({ type, format, status, created_at: during(query) }),
     ...visibleTo(viewer),
   };
-  const page = await findPage(Export, query, { where, include: withAdmin });
-  return { ...page, list: page.list.map(toRecord) };
+  return findPage(Export, query, { where, include: withAdmin }, toRecord);
 }
 
 /** @throws export_not_found also for another administrator's export, or one of another type */
@@ -191,8 +190,6 @@ const statusTexts = {
   failed: { zh: '失败', en: 'Failed' },
 } satisfies Record<string, Text>;
 
-const withAdmin = { association: 'admin', attributes: ['id', 'username'] };
-
 // Without a time range its column filters nothing.
 function filtersOf({ filter }: Export): ExportRecord['filters'] {
   const given = Object.entries(JSON.parse(filter) as object);
@@ -203,7 +200,7 @@ function filtersOf({ filter }: Export): ExportRecord['filters'] {
 }
 
 function toRecord(row: Export): ExportRecord {
-  const { id, admin, storage_key, error } = row;
+  const { id, storage_key, error } = row;
   const status: ExportStatus = row.status;
   const language = currentLanguage();
   const state = (['running', 'success', 'failed'] as const)[status];
@@ -212,7 +209,7 @@ function toRecord(row: Export): ExportRecord {
     ...listed(row),
     status_text: say(statusTexts[shown], language),
     error_msg: error === null ? null : new AppError(error).text(language),
-    admin: admin ? { id: admin.id, username: admin.username } : null,
+    admin: adminOf(row),
     filters: filtersOf(row),
     file_url: status === 1 ? `/api/admin/exports/${id}/download` : null,
   };

@@ -8,7 +8,7 @@ import { checkedCharset, type Charset, type OpenFile } from '../../lib/files/fil
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import type { Admin } from '../access/tables.js';
+import { adminOf, withAdmin } from '../access/tables.js';
 import { containing, during, equalAscii, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
@@ -17,16 +17,14 @@ import { assertFitsQuota, lockQuota } from './upload-quota.js';
 
 /** An attachment in answers. */
 export interface AttachmentRecord extends Listed<Attachment> {
-  admin: Pick<Listed<Admin>, 'id' | 'username'> | null;
+  admin: ReturnType<typeof adminOf>;
   /** Path of its preview. */
   url: string;
 }
 
-const withAdmin = { association: 'admin', attributes: ['id', 'username'] };
-
 const toRecord = (attachment: Attachment): AttachmentRecord => ({
   ...listed(attachment),
-  admin: attachment.admin ? { id: attachment.admin.id, username: attachment.admin.username } : null,
+  admin: adminOf(attachment),
   url: `/api/admin/attachments/${attachment.id}/preview`,
 });
 
@@ -125,7 +123,7 @@ export async function insertAttachment(file: NewAttachment, t: Transaction): Pro
   return attachment.id;
 }
 
-export async function listAttachments(query: AttachmentFilter): Promise<Page<AttachmentRecord>> {
+export function listAttachments(query: AttachmentFilter): Promise<Page<AttachmentRecord>> {
   const where = matching<Attachment>({
     filename: containing(query.filename),
     display_name: containing(query.display_name),
@@ -134,8 +132,7 @@ export async function listAttachments(query: AttachmentFilter): Promise<Page<Att
     admin_id: query.admin_id,
     created_at: during(query),
   });
-  const page = await findPage(Attachment, query, { where, include: withAdmin });
-  return { ...page, list: page.list.map(toRecord) };
+  return findPage(Attachment, query, { where, include: withAdmin }, toRecord);
 }
 
 /** @throws attachment_not_found */

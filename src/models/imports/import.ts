@@ -8,7 +8,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import { say, type Text } from '../../lib/values/language.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import type { Identity } from '../access/identity.js';
-import type { Admin } from '../access/tables.js';
+import { adminOf, withAdmin } from '../access/tables.js';
 import { keepFile, releaseFiles, removeFiles } from '../files/stored-file.js';
 import { during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
@@ -21,7 +21,7 @@ export interface ImportRecord extends Listed<Import> {
   status_text: string;
   processed_rows: number;
   error_msg: string | null;
-  admin: Pick<Listed<Admin>, 'id' | 'username'> | null;
+  admin: ReturnType<typeof adminOf>;
   error_file_url: string | null;
 }
 
@@ -55,14 +55,13 @@ export function createImport(made: NewImport): Promise<number> {
 }
 
 /** Imports of the caller; of everybody for a super administrator. */
-export async function listImports(viewer: Identity, query: ImportFilter): Promise<Page<ImportRecord>> {
+export function listImports(viewer: Identity, query: ImportFilter): Promise<Page<ImportRecord>> {
   const { type, status, dry_run } = query;
   const where = {
     ...matching<Import>({ type, status, dry_run, created_at: during(query) }),
     ...visibleTo(viewer),
   };
-  const page = await findPage(Import, query, { where, include: shown });
-  return { ...page, list: page.list.map(toRecord) };
+  return findPage(Import, query, { where, include: shown }, toRecord);
 }
 
 /** @throws import_not_found also when it is another's */
@@ -132,20 +131,17 @@ function statusText({ status, total_rows, failed_count, error }: Import): Text {
     : { zh: '成功', en: 'Done' };
 }
 
-const shown = [
-  { association: 'admin', attributes: ['id', 'username'] },
-  { association: 'file', attributes: ['state'] },
-];
+const shown = [withAdmin, { association: 'file', attributes: ['state'] }];
 
 function toRecord(row: Import): ImportRecord {
-  const { id, admin, file, error, error_row, expires_at, failed_count } = row;
+  const { id, file, error, error_row, expires_at, failed_count } = row;
   const isKept = file?.state === 'kept' && expires_at !== null && expires_at > now();
   return {
     ...listed(row),
     status_text: say(statusText(row), currentLanguage()),
     processed_rows: row.position,
     error_msg: error && importErrorText(error, error_row, currentLanguage()),
-    admin: admin ? { id: admin.id, username: admin.username } : null,
+    admin: adminOf(row),
     error_file_url: failed_count > 0 && isKept ? `/api/admin/imports/${id}/error-file` : null,
   };
 }

@@ -31,14 +31,13 @@ export const blacklistSortable = ['id', 'ip', 'status', 'created_at', 'updated_a
 
 const duplicates = { uq_blacklists_range: { slug: 'blacklist_exists', field: 'ip' } } as const;
 
-export async function listBlacklists(query: BlacklistFilter): Promise<Page<BlacklistRecord>> {
+export function listBlacklists(query: BlacklistFilter): Promise<Page<BlacklistRecord>> {
   const where = matching<Blacklist>({
     ip: containingAscii(canonicalPart(query.ip)),
     status: query.status,
     created_at: during(query),
   });
-  const page = await findPage(Blacklist, query, { where });
-  return { ...page, list: page.list.map(listed) };
+  return findPage(Blacklist, query, { where }, listed);
 }
 
 /** @throws blacklist_not_found */

@@ -6,8 +6,8 @@ import { blankToNull } from '../../lib/input/blank-to-null.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { isTooDeep, maxDepth, withDescendants } from '../../lib/values/tree.js';
-import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
-import { listed, type Fields, type Listed } from '../tables/table.js';
+import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
+import type { Fields, Listed } from '../tables/table.js';
 import { Dictionary } from './tables.js';
 
 export type DictionaryFields = Fields<Dictionary>;
@@ -34,7 +34,7 @@ export const dictionarySortable = [
 
 const duplicates = { uq_dictionaries_code: { slug: 'dictionary_code_exists', field: 'code' } } as const;
 
-export async function listDictionaries(query: DictionaryFilter): Promise<Page<DictionaryRecord>> {
+export function listDictionaries(query: DictionaryFilter): Promise<Page<DictionaryRecord>> {
   const where = matching<Dictionary>({
     parent_id: query.parent_id,
     code: containing(query.code),
@@ -42,15 +42,14 @@ export async function listDictionaries(query: DictionaryFilter): Promise<Page<Di
     status: query.status,
     created_at: during(query),
   });
-  const page = await findPage(Dictionary.scope('withUse'), query, { where });
-  return { ...page, list: page.list.map(toRecord) };
+  return findPage(Dictionary.scope('withUse'), query, { where }, withUse);
 }
 
 /** @throws dictionary_not_found */
 export async function getDictionary(id: number, transaction?: Transaction): Promise<DictionaryRecord> {
   await lockRow(Dictionary, id, transaction);
   const found = await Dictionary.scope('withUse').findByPk(id, { transaction });
-  return toRecord(found ?? fail('dictionary_not_found'));
+  return withUse(found ?? fail('dictionary_not_found'));
 }
 
 /** Every type, disabled ones too. */
@@ -67,13 +66,8 @@ export async function dictionaryEntries(code: string): Promise<DictionaryRecord[
 
 async function findRecords(where: { parent_id: number; status?: number }): Promise<DictionaryRecord[]> {
   const rows = await Dictionary.scope('withUse').findAll({ where, order: ['sort', 'id'] });
-  return rows.map(toRecord);
+  return rows.map(withUse);
 }
-
-const toRecord = (entry: Dictionary): DictionaryRecord => ({
-  ...listed(entry),
-  in_use: entry.get('in_use') === 1,
-});
 
 export async function createDictionary(fields: DictionaryFields): Promise<number> {
   return refuseDuplicates(

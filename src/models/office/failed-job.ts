@@ -119,10 +119,8 @@ async function kindsOf(where: WhereOptions<FailedJob>): Promise<Set<string>> {
   return new Set(rows.map(({ job }) => job));
 }
 
-export async function listFailedJobs(query: FailedJobFilter): Promise<Page<FailedJobRecord>> {
-  const page = await findPage(FailedJob, query, { where: conditionOf(query) });
-  return { ...page, list: page.list.map(toRecord) };
-}
+export const listFailedJobs = (query: FailedJobFilter): Promise<Page<FailedJobRecord>> =>
+  findPage(FailedJob, query, { where: conditionOf(query) }, toRecord);
 
 /** @throws failed_job_not_found */
 export async function findFailedJob(id: number, transaction?: Transaction): Promise<FailedJobRecord> {

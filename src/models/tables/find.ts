@@ -18,18 +18,20 @@ import {
   type Page,
   type TimeRange,
 } from '../../lib/input/list-query.js';
+import { listed, type Listed } from './table.js';
 
 /**
- * A page of the rows that `findAll` would find, and how many there are.
+ * A page of the rows that `findAll` would find, as records, and how many there are.
  *
  * @param shown for columns that are not shown as they are stored: what to sort by instead
  */
-export async function findPage<M extends Model>(
+export async function findPage<M extends Model, R>(
   model: ModelStatic<M>,
   query: ListQuery,
   options: FindOptions<Attributes<M>>,
+  toRecord: (row: M) => R,
   shown: Record<string, () => Utils.Literal> = {},
-): Promise<Page<M>> {
+): Promise<Page<R>> {
   const { page, page_size, order_by } = query;
   // The key makes the order of equal rows deterministic.
   const order = [...order_by, { field: 'id', direction: 'DESC' }].map(
@@ -37,7 +39,7 @@ export async function findPage<M extends Model>(
   );
   const paging = { order, limit: page_size, offset: (page - 1) * page_size };
   const { rows, count } = await model.findAndCountAll({ ...options, ...paging, distinct: true });
-  return toPage(query, rows, count);
+  return toPage(query, rows.map(toRecord), count);
 }
 
 /** Locks a row until the end of the transaction; without one nothing is locked. */
@@ -76,8 +78,14 @@ export function during(query: TimeRange): object | undefined {
   return { ...(from && { [Op.gte]: from }), ...(to && { [Op.lte]: to }) };
 }
 
-/** A scope that reads, as `in_use`, whether one of these has a row: `departments c WHERE c.parent_id = Department.id`. */
+/** A scope for `withUse`, which reads whether one of these has a row: `departments c WHERE c.parent_id = Department.id`. */
 export function inUse(...rows: string[]): { attributes: FindAttributeOptions } {
   const found = rows.map((row) => `EXISTS (SELECT 1 FROM ${row})`).join(' OR ');
   return { attributes: { include: [[literal(`(${found})`), 'in_use']] } };
 }
+
+/** The listed columns of a row that such a scope has read, and whether it is in use, which keeps it from being deleted. */
+export const withUse = <M extends Model>(row: M): Listed<M> & { in_use: boolean } => ({
+  ...listed(row),
+  in_use: row.get('in_use') === 1,
+});
