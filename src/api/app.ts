@@ -16,7 +16,8 @@ import { admit } from './http/middleware/guard.js';
 import { limit, limitAddresses, limitWork } from './http/middleware/limits.js';
 import { openApiDocument } from './declare/openapi.js';
 import { guardRoutes } from './declare/permission.js';
-import type { Change, RequestState } from './declare/request-state.js';
+import type { FieldChange } from '../models/logs/tables.js';
+import type { RequestState } from './declare/request-state.js';
 import { fullPath, PlainAnswer, type Access, type Call, type Route } from './declare/route.js';
 import { routes } from './routes.js';
 import { nameOperations } from './declare/operation-log.js';
@@ -117,7 +118,7 @@ function assertConnected(ctx: Context): void {
 }
 
 // Compares records as answered, without their own timestamps and what follows from other records.
-function changesBetween(before: object, after: object): Change[] {
+function changesBetween(before: object, after: object): FieldChange[] {
   const [old, fresh] = [asAnswered(before), asAnswered(after)];
   return Object.keys(old)
     .filter((field) => !/^(id|created_at|updated_at|cancelled_at|in_use|last_login_at)$/.test(field))

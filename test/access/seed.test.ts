@@ -1,7 +1,7 @@
 // What a start adds to a database that is in use: menus and permissions of resources that are new in its release.
 import '../support/environment.js';
 import test from 'ava';
-import { syncPermissions } from '../../src/api/declare/permission-sync.js';
+import { syncPermissions } from '../../src/api/declare/permission.js';
 import { routes } from '../../src/api/routes.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { seed } from '../../src/models/access/seed.js';

@@ -1,7 +1,7 @@
 // The service in this process: database prepared, API listening on a free port, and the real worker when asked for.
 import type { AddressInfo } from 'node:net';
 import { closeConnections } from '../../src/api/http/live-connections.js';
-import { syncPermissions } from '../../src/api/declare/permission-sync.js';
+import { syncPermissions } from '../../src/api/declare/permission.js';
 import { routes } from '../../src/api/routes.js';
 import { listen } from '../../src/api/http/server.js';
 import { closeDatabase, db } from '../../src/lib/database/db.js';

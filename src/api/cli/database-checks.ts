@@ -1,6 +1,15 @@
 // Checks of the database server: do acknowledged commits survive a crash, and the loss of the machine?
 import { db } from '../../lib/database/db.js';
-import { ok, warning, type Finding } from './finding.js';
+
+/** What a check of the doctor finds. */
+export interface Finding {
+  level: 'ok' | 'warning' | 'fault';
+  says: string;
+}
+
+export const ok = (says: string): Finding => ({ level: 'ok', says });
+export const warning = (says: string): Finding => ({ level: 'warning', says });
+export const fault = (says: string): Finding => ({ level: 'fault', says });
 
 type Values = Record<string, string | undefined>;
 

@@ -17,8 +17,14 @@ import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { oldestDue } from '../../models/trade/payment-follow-up.js';
 import { does, assertRedis, sentenceOf, table, type Outcome } from './command.js';
-import { checkDatabaseDurability, checkReplication } from './database-checks.js';
-import { fault, ok, warning, type Finding } from './finding.js';
+import {
+  checkDatabaseDurability,
+  checkReplication,
+  fault,
+  ok,
+  warning,
+  type Finding,
+} from './database-checks.js';
 import { storageTexts } from './upkeep.js';
 
 export function addDoctorCommand(program: Command): void {

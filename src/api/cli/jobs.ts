@@ -1,15 +1,10 @@
 // back-office jobs …: queued jobs, and those that failed for good.
 import type { Command } from 'commander';
-import { countJobs } from '../../lib/queue/queue.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { isId } from '../../lib/values/numbers.js';
 import { retryAllFailed, retryEach } from '../../jobs/failed-work.js';
-import {
-  countFailedJobs,
-  dropFailedJobs,
-  listFailedJobs,
-  type FailedJobCriteria,
-} from '../../models/office/failed-job.js';
+import { dropFailedJobs, listFailedJobs, type FailedJobCriteria } from '../../models/office/failed-job.js';
+import { queueFigures } from '../../models/office/service-figures.js';
 import { failedJobStates, type FailedJobState } from '../../models/office/tables.js';
 import { does, Misuse, assertRedis, table, type Given, type Outcome } from './command.js';
 
@@ -43,14 +38,7 @@ const filtered = (command: Command): Command =>
 
 async function queues(): Promise<Outcome> {
   assertRedis();
-  const [held, failed] = [await countJobs(), await countFailedJobs()];
-  const rows = held.map(({ name, waiting, active, delayed }) => ({
-    name,
-    waiting,
-    active,
-    delayed,
-    failed: failed[name],
-  }));
+  const rows = (await queueFigures()).map(({ oldest_seconds: _, ...counts }) => counts);
   return { data: rows, text: table(rows, 'Redis does not answer') };
 }
 

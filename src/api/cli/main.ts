@@ -9,7 +9,6 @@ import { addDoctorCommand } from './doctor.js';
 import { addJobCommands } from './jobs.js';
 import { addMigrateCommands } from './migrate.js';
 import { addPaymentCommands } from './payments.js';
-import { addRefundCommands } from './refunds.js';
 import { addUpkeepCommands } from './upkeep.js';
 import { addVerifyCommand } from './verify.js';
 
@@ -30,7 +29,6 @@ addAdminCommands(program);
 addMigrateCommands(program);
 addJobCommands(program);
 addPaymentCommands(program);
-addRefundCommands(program);
 addUpkeepCommands(program);
 addVerifyCommand(program);
 addDoctorCommand(program);

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { migrationState, prepareDatabase } from '../../models/migrations/schema.js';
 import { seed } from '../../models/access/seed.js';
-import { syncPermissions } from '../declare/permission-sync.js';
+import { syncPermissions } from '../declare/permission.js';
 import { does, table, type Outcome } from './command.js';
 
 export function addMigrateCommands(program: Command): void {

@@ -1,4 +1,5 @@
-// back-office payments …, callbacks …: payments that need attention, and callbacks that were not settled.
+// back-office payments …, callbacks …, refunds …: payments that need attention, callbacks that were not settled, and asking
+// payment companies.
 import type { Command } from 'commander';
 import { now } from '../../lib/values/clock.js';
 import { readTime } from '../../lib/values/time.js';
@@ -10,6 +11,7 @@ import { findPayment, listPayments } from '../../models/trade/payment.js';
 import { maxPendingMinutes, type PaymentCriteria } from '../../models/trade/payment-criteria.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { settle } from '../../models/trade/payment-settlement.js';
+import { askAllNow as askAllRefundsNow, askNow as askRefundNow } from '../../models/trade/refund-schedule.js';
 import { does, Misuse, table, type Given, type Outcome } from './command.js';
 
 const shown = 100;
@@ -47,6 +49,15 @@ export function addPaymentCommands(program: Command): void {
       .option('--to <time>', 'ISO 8601; now if not given')
       .description('settles the verified callbacks of that time that wait; twice does no harm'),
     redrive,
+    { changes: true },
+  );
+  const refunds = program.command('refunds').description('refunds: ask');
+  does(
+    refunds
+      .command('ask')
+      .argument('[refund_no]', 'one of them; all that have not ended if not given')
+      .description('makes refunds due now; the worker sends them or asks what became of them'),
+    askRefunds,
     { changes: true },
   );
 }
@@ -144,4 +155,9 @@ function timeOf(given: Given, name: 'from' | 'to'): Date | undefined {
     : undefined;
   if (!time) throw new Misuse(`--${name}: a time with its zone, as 2026-11-01T00:00:00Z`);
   return time;
+}
+
+async function askRefunds({ args: [refundNo] }: Given): Promise<Outcome> {
+  const due = refundNo === undefined ? await askAllRefundsNow() : Number(await askRefundNow(refundNo));
+  return { data: { due }, text: due === 0 ? 'none is open' : `${due} due` };
 }

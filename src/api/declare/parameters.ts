@@ -1,8 +1,8 @@
 // The parameters of an operation: those of its schemas, and headers common to all requests.
 import type Joi from 'joi';
-import { idempotencyKey } from './idempotency.js';
 import type { Schema, SchemaWriter } from './json-schema.js';
 import type { Route } from './route.js';
+import { idempotencyKey } from './write-unit.js';
 
 /** Parameters shared by operations: `components.parameters`. */
 export const sharedParameters = (writer: SchemaWriter) => ({

@@ -1,6 +1,7 @@
-// Which routes a caller's permissions open (docs/api.md, 4).
+// The permissions of the routes: which routes a caller's open (docs/api.md, 4), and their rows.
 import { declarePermissionName } from '../../models/access/builtin-names.js';
 import type { Identity, PermissionRule } from '../../models/access/identity.js';
+import { declareBuiltinPermissions, type BuiltinPermission } from '../../models/access/permission.js';
 import { fullPath, permissionOf, type Permission, type Route } from './route.js';
 
 interface Guarded {
@@ -77,4 +78,25 @@ function isPlaceholder(segment: string): boolean {
 function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '');
   return segments[0] === 'api' && segments[1] === 'admin' ? segments.slice(2) : segments;
+}
+
+/**
+ * Writes a permission row for every protected route; several routes may share a slug, the first names the row.
+ */
+export function syncPermissions(routes: readonly Route[]): Promise<void> {
+  const wanted = new Map<string, BuiltinPermission>();
+  for (const route of routes) {
+    const permission = permissionOf(route);
+    if (!permission || wanted.has(permission.slug)) continue;
+    const path = fullPath(route).replace(/\{\w+\}/g, '*');
+    const menu = route.path.split('/')[1] ?? '';
+    wanted.set(permission.slug, {
+      slug: permission.slug,
+      name: permission.name.en,
+      method: route.method,
+      path,
+      menu,
+    });
+  }
+  return declareBuiltinPermissions([...wanted.values()]);
 }

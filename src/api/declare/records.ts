@@ -1,4 +1,4 @@
-// The records that several resources answer.
+// The records that several resources answer, and fields that several take.
 import Joi from 'joi';
 import { queueNames } from '../../lib/queue/names.js';
 import { Admin, Department, Menu, Role } from '../../models/access/tables.js';
@@ -71,6 +71,15 @@ export const refund = resource('Refund', {
   requester: namedAdmin,
   approver: namedAdmin,
 });
+
+/** Clears the flag of a payment or refund, for the reason that the person has seen. */
+export const clearingKeys = {
+  needs_attention: Joi.boolean(),
+  fail_reason: Joi.string()
+    .allow(null)
+    .max(255)
+    .when('needs_attention', { is: Joi.valid(false).required(), then: Joi.required() }),
+};
 
 export const queueKeys = {
   name: Joi.string()

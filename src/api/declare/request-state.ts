@@ -1,6 +1,7 @@
 // State shared by the layers of one request, on ctx.state.
 import type { Identity } from '../../models/access/identity.js';
 import type { OperationEntry } from '../../models/logs/operation-log.js';
+import type { FieldChange } from '../../models/logs/tables.js';
 import type { Route } from './route.js';
 
 export interface RequestState {
@@ -16,15 +17,9 @@ export interface RequestState {
   /** The same record after it; without fields when it was deleted. */
   after?: object;
   /** Fields changed by an update or delete. */
-  changes?: Change[];
+  changes?: FieldChange[];
   /** Its entry in the operation log, once started. */
   entry?: OperationEntry;
   /** Result of the handler; absent on raw answers. */
   data?: unknown;
-}
-
-export interface Change {
-  field: string;
-  old: unknown;
-  new: unknown;
 }

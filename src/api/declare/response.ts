@@ -124,7 +124,22 @@ export const pageOf = <T, K extends Keys = Record<never, never>>(item: Answer<T>
     record({ list: listOf(item), page: integer(), page_size: integer(), total: integer(), ...more }),
   );
 
-/** As `pageOf`, with the sum of the amounts of the whole list on request. */
+/** The query parameter that asks for the sum of a list. */
+export const sumKeys = {
+  with_sum: Joi.boolean().default(false).description('Also answers `amount_sum`'),
+};
+
+/** A page of a list, with the sum of its amounts if the query asks for it. */
+export async function summedPage<Q extends { with_sum: boolean }, T>(
+  query: Q,
+  list: (query: Q) => Promise<Page<T>>,
+  sum: (query: Q) => Promise<Money | undefined>,
+): Promise<Page<T> & { amount_sum: Money | undefined }> {
+  const [page, amount_sum] = await Promise.all([list(query), query.with_sum ? sum(query) : undefined]);
+  return { ...page, amount_sum };
+}
+
+/** The answers of `summedPage`. */
 export const summedPageOf = <T>(item: Answer<T>) =>
   pageOf(item, {
     amount_sum: as<Money | undefined>(

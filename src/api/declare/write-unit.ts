@@ -1,18 +1,34 @@
 // What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
+import Joi from 'joi';
 import type { Context } from 'koa';
 import { setUnit, type Unit } from '../../lib/process/context.js';
 import { errno } from '../../lib/database/errors.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import type { Transaction } from '../../lib/database/transaction.js';
+import { validate } from '../../lib/input/validation.js';
 import { extendPartitions } from '../../models/tables/partitions.js';
 import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';
 import { claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
-import { idempotencyKeyOf } from './idempotency.js';
 import { isLogged, operationEntry } from './operation-log.js';
 import type { RequestState } from './request-state.js';
 import { permissionOf, type Access, type Call, type Route } from './route.js';
 
 const noPartition = 1526;
+
+/** Up to 128 visible ASCII characters. */
+export const idempotencyKey = Joi.string()
+  .max(128)
+  .pattern(/^[\x21-\x7e]+$/)
+  .example('order-7f3a91c2');
+
+const header = 'Idempotency-Key';
+
+const headers = Joi.object({ [header]: idempotencyKey });
+
+/** The Idempotency-Key of a request, if any. */
+function idempotencyKeyOf(read: (name: string) => string | undefined): string | undefined {
+  return (validate(headers, { [header]: read(header) }) as Record<string, string | undefined>)[header];
+}
 
 type AnyCall = Call<Access, object, object, object>;
 

@@ -4,8 +4,8 @@ import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { patientRedis, tryWrite } from '../../lib/redis/redis.js';
 import { sampleSystem } from '../../lib/process/system-info.js';
+import { queueFigures } from '../../models/office/service-figures.js';
 import { countSockets } from '../http/live-connections.js';
-import { queueFigures } from './queue-figures.js';
 
 async function sample() {
   const [system, queues, database, cache] = await Promise.all([

@@ -6,7 +6,7 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/values/numbers.js';
-import { countJobs } from '../../lib/queue/queue.js';
+import { countJobs, type QueueCounts } from '../../lib/queue/queue.js';
 import { tryWrite } from '../../lib/redis/redis.js';
 import { withTimeout } from '../../lib/process/with-timeout.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
@@ -40,6 +40,12 @@ export async function checkReachable(): Promise<{ database: boolean; redis: bool
     ),
   ]);
   return { database, redis: cache };
+}
+
+/** The figures of every queue: its jobs in Redis, and those that wait for a person. @throws QueueUnavailable */
+export async function queueFigures(): Promise<(QueueCounts & { failed: number })[]> {
+  const [queues, failed] = await Promise.all([countJobs(), countFailedJobs()]);
+  return queues.map((queue) => ({ ...queue, failed: failed[queue.name] }));
 }
 
 /** Declares the gauges of the whole service; all processes report the same values: aggregate with max(). */

@@ -1,5 +1,5 @@
 // /queues: number and age of waiting jobs.
-import { queueFigures } from '../../flows/queue-figures.js';
+import { queueFigures } from '../../../models/office/service-figures.js';
 import { queueKeys } from '../../declare/records.js';
 import { listOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';

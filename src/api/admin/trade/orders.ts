@@ -29,6 +29,8 @@ import {
   integerOrNull,
   keysOf,
   listOf,
+  sumKeys,
+  summedPage,
   summedPageOf,
   record,
   recordOrNull,
@@ -76,14 +78,10 @@ export const routes = [
     query: Joi.object<OrderFilter & { with_sum: boolean }>({
       ...listKeys(orderSortable),
       ...orderFilters,
-      with_sum: Joi.boolean().default(false).description('Also answers `amount_sum`'),
+      ...sumKeys,
     }),
     response: summedPageOf(order),
-    async handle({ query }) {
-      const sum = query.with_sum ? sumOrders(query) : undefined;
-      const [page, amount_sum] = await Promise.all([listOrders(query), sum]);
-      return { ...page, amount_sum };
-    },
+    handle: ({ query }) => summedPage(query, listOrders, sumOrders),
   }),
   route({
     method: 'POST',

@@ -24,7 +24,7 @@ import { refundsOf } from '../../../models/trade/refund.js';
 import { Order, PaymentCallback, PaymentHandling, User } from '../../../models/trade/tables.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { paymentKeys, refund } from '../../declare/records.js';
+import { clearingKeys, paymentKeys, refund } from '../../declare/records.js';
 import { placeFor, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
 import {
   amount,
@@ -32,6 +32,8 @@ import {
   keysOf,
   listOf,
   oneOf,
+  sumKeys,
+  summedPage,
   summedPageOf,
   recordOrNull,
   resource,
@@ -89,14 +91,10 @@ export const routes = [
     query: Joi.object<PaymentFilter & { with_sum: boolean }, true>({
       ...listKeys(paymentSortable),
       ...paymentFilters,
-      with_sum: Joi.boolean().default(false).description('Also answers `amount_sum`'),
+      ...sumKeys,
     }),
     response: summedPageOf(listedPayment),
-    async handle({ query }) {
-      const sum = query.with_sum ? sumPayments(query) : undefined;
-      const [page, amount_sum] = await Promise.all([listPayments(query), sum]);
-      return { ...page, amount_sum };
-    },
+    handle: ({ query }) => summedPage(query, listPayments, sumPayments),
   }),
   route({
     method: 'POST',
@@ -159,11 +157,7 @@ export const routes = [
     params: paymentParam,
     body: Joi.object<PaymentUpdate, true>({
       remark: optionalMultiline(500),
-      needs_attention: Joi.boolean(),
-      fail_reason: Joi.string()
-        .allow(null)
-        .max(255)
-        .when('needs_attention', { is: Joi.valid(false).required(), then: Joi.required() }),
+      ...clearingKeys,
       assignee_id: idOrNone(),
     }),
     fails: ['admin_unknown', 'payment_attention_changed', 'payment_record_not_found'],

@@ -10,19 +10,19 @@ import {
   findRefund,
   listRefunds,
   refundSortable,
+  refundFilters,
   sumRefunds,
   type RefundFilter,
 } from '../../../models/trade/refund.js';
 import { updateRefund, type RefundUpdate } from '../../../models/trade/refund-attention.js';
-import { refundFilters } from '../../../models/trade/refund.js';
 import { approveRefund, rejectRefund } from '../../../models/trade/refund-decision.js';
 import { requestRefund, type NewRefund } from '../../../models/trade/refund-request.js';
 import { askNow } from '../../../models/trade/refund-schedule.js';
 import { refundDestinations } from '../../../models/trade/channel-tables.js';
 import { operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { refund } from '../../declare/records.js';
-import { summedPageOf } from '../../declare/response.js';
+import { clearingKeys, refund } from '../../declare/records.js';
+import { sumKeys, summedPage, summedPageOf } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const refundParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
@@ -44,14 +44,10 @@ export const routes = [
     query: Joi.object<RefundFilter & { with_sum: boolean }, true>({
       ...listKeys(refundSortable),
       ...refundFilters,
-      with_sum: Joi.boolean().default(false).description('Also answers `amount_sum`'),
+      ...sumKeys,
     }),
     response: summedPageOf(refund),
-    async handle({ query }) {
-      const sum = query.with_sum ? sumRefunds(query) : undefined;
-      const [page, amount_sum] = await Promise.all([listRefunds(query), sum]);
-      return { ...page, amount_sum };
-    },
+    handle: ({ query }) => summedPage(query, listRefunds, sumRefunds),
   }),
   route({
     method: 'POST',
@@ -119,11 +115,7 @@ export const routes = [
     access: can('refund.update', '处理退款异常', 'Clear refunds'),
     params: refundParam,
     body: Joi.object<RefundUpdate, true>({
-      needs_attention: Joi.boolean(),
-      fail_reason: Joi.string()
-        .allow(null)
-        .max(255)
-        .when('needs_attention', { is: Joi.valid(false).required(), then: Joi.required() }),
+      ...clearingKeys,
     }),
     fails: ['refund_attention_changed', 'refund_not_found'],
     response: refund,

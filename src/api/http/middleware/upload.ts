@@ -6,14 +6,18 @@ import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { Context } from 'koa';
+import { config } from '../../../../config/index.js';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { FileWriter } from '../../../lib/files/file-writer.js';
-import { privateFolder } from '../../../lib/files/folder.js';
+import { privateFolder, removeOldFiles } from '../../../lib/files/folder.js';
 import { randomToken } from '../../../lib/secrets/random-id.js';
 import { isDiskFull } from '../../../lib/storage/local.js';
 import { problem } from '../../../lib/input/validation.js';
+import { logger } from '../../../lib/watch/logger.js';
 import type { Upload, UploadDeclaration } from '../../declare/route.js';
-import { uploadFolder } from '../upload-folder.js';
+
+/** Uploads of this machine during their request. */
+const uploadFolder = join(config.storage.root, 'incoming');
 
 export interface ReceivedForm {
   fields: Record<string, unknown>;
@@ -215,4 +219,21 @@ class Spool {
   async remove(): Promise<void> {
     await rm(this.#path, { force: true });
   }
+}
+
+const hourMs = 3_600_000;
+
+/** Removes the remains of dead processes, now and every hour. @returns a function that stops it */
+export function cleanUploadFolder(): () => void {
+  const clean = (): void => {
+    // Twice the upload timeout, for the work that follows.
+    const before = new Date(Date.now() - 2 * config.storage.uploadTimeoutMs - hourMs);
+    removeOldFiles(uploadFolder, before).then(
+      (removed) => removed > 0 && logger.info({ removed }, 'abandoned uploads were removed'),
+      (error: unknown) => logger.warn({ error }, 'removing abandoned uploads failed'),
+    );
+  };
+  clean();
+  const timer = setInterval(clean, hourMs);
+  return () => clearInterval(timer);
 }
