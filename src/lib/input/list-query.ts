@@ -2,7 +2,7 @@
 // filters.
 import Joi from 'joi';
 import type { SqlValue } from '../database/db.js';
-import { periodOf, periodsOf } from '../values/numbers.js';
+import { isId, periodOf, periodsOf } from '../values/numbers.js';
 import { clamped, time } from './schema.js';
 import { keywords } from './schema-notes.js';
 
@@ -126,6 +126,13 @@ export class Where {
     if (!months || !isAscii(value)) return this.containsAscii(column, value);
     this.and(`${column} LIKE ?`, `${escapeLike(value)}%`);
     return period ? this.between(period, ...months) : this;
+  }
+
+  /** The row of that number, whose month is given, or numeric id. @returns undefined for any other text */
+  byReference(alias: string, column: string, reference: string, period?: number): this | undefined {
+    if (period !== undefined)
+      return this.and(`${alias}.${column} = ? AND ${alias}.period = ?`, reference, period);
+    return isId(reference) ? this.and(`${alias}.id = ?`, Number(reference)) : undefined;
   }
 
   /** An inclusive range; either end may be missing. */

@@ -1,6 +1,6 @@
 // Rows with a parent_id as trees.
 
-interface Node {
+export interface Node {
   id: number;
   parent_id: number;
 }

@@ -4,9 +4,10 @@ import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { announce } from '../../lib/redis/changes.js';
-import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
+import { toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { containing, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
+import { assertPlace, nodesOf } from '../tables/tree.js';
 import { Admin, Department } from './tables.js';
 
 export type DepartmentFields = Fields<Department>;
@@ -27,14 +28,14 @@ export async function departmentTree(filter: {
 
 /** @throws department_not_found */
 export async function getDepartment(id: number, transaction?: Transaction): Promise<DepartmentRecord> {
-  if (transaction) await parents(transaction);
+  if (transaction) await nodesOf(Department, transaction);
   const found = await Department.scope('withUse').findByPk(id, { transaction });
   return withUse(found ?? fail('department_not_found'));
 }
 
 /** A department and everything below it. */
 export async function departmentsBelow(id: number): Promise<number[]> {
-  return [...withDescendants(await parents(), id)];
+  return [...withDescendants(await nodesOf(Department), id)];
 }
 
 /** The department stays until the transaction ends. @throws department_unknown when the id does not exist */
@@ -52,9 +53,8 @@ export async function departmentOptions(): Promise<{ id: number; parent_id: numb
 
 export async function createDepartment(fields: DepartmentFields): Promise<number> {
   return changingDepartments(async (t) => {
-    const rows = await parents(t);
-    assertParent(rows, fields.parent_id);
-    if (isTooDeep(rows, fields.parent_id ?? 0)) tooDeep();
+    const rows = await nodesOf(Department, t);
+    if (fields.parent_id) assertPlace('department', rows, fields.parent_id);
     return (await Department.create(blankToNull(fields), { transaction: t })).id;
   });
 }
@@ -62,14 +62,10 @@ export async function createDepartment(fields: DepartmentFields): Promise<number
 /** Changes only the fields given; a move keeps the tree free of cycles and at most 10 levels deep. */
 export async function updateDepartment(id: number, fields: Partial<DepartmentFields>): Promise<void> {
   await changingDepartments(async (t) => {
-    const rows = await parents(t);
+    const rows = await nodesOf(Department, t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     const parent = fields.parent_id;
-    if (parent !== undefined && parent !== department.parent_id) {
-      if (withDescendants(rows, id).has(parent)) fail('department_cycle', { field: 'parent_id' });
-      assertParent(rows, parent);
-      if (isTooDeep(rows, parent, id)) tooDeep();
-    }
+    if (parent && parent !== department.parent_id) assertPlace('department', rows, parent, id);
     await department.update(blankToNull(fields), { transaction: t });
   });
 }
@@ -77,7 +73,7 @@ export async function updateDepartment(id: number, fields: Partial<DepartmentFie
 /** Deletes a department without children and administrators. */
 export async function deleteDepartment(id: number): Promise<void> {
   await changingDepartments(async (t) => {
-    const rows = await parents(t);
+    const rows = await nodesOf(Department, t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     if (rows.some(({ parent_id }) => parent_id === id)) fail('department_has_children');
     const member = await Admin.findOne({ where: { department_id: id }, transaction: t, lock: true });
@@ -91,18 +87,4 @@ async function changingDepartments<T>(write: (t: Transaction) => Promise<T>): Pr
   const result = await transact(write);
   announce(['identity']);
   return result;
-}
-
-// In a transaction the tree is locked: two moves at once could close a cycle that neither makes alone.
-function parents(t?: Transaction): Promise<Department[]> {
-  const attributes = ['id', 'parent_id'];
-  return Department.findAll({ attributes, order: ['id'], transaction: t, lock: t !== undefined });
-}
-
-function assertParent(rows: Department[], parentId: number | undefined): void {
-  if (parentId && !rows.some(({ id }) => id === parentId)) fail('department_unknown', { field: 'parent_id' });
-}
-
-function tooDeep(): never {
-  return fail('department_too_deep', { field: 'parent_id', params: { depth: maxDepth } });
 }

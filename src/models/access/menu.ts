@@ -4,9 +4,10 @@ import { config } from '../../../config/index.js';
 import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
+import { toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { changing } from '../tables/versions.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
+import { assertPlace, nodesOf } from '../tables/tree.js';
 import { menuTitle, withoutShown } from './builtin-names.js';
 import type { Identity } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
@@ -54,7 +55,7 @@ export async function getMenu(
   id: number,
   transaction?: Transaction,
 ): Promise<MenuRecord & { in_use: boolean }> {
-  if (transaction) await lockTree(transaction);
+  if (transaction) await nodesOf(Menu, transaction);
   const menu = (await Menu.findByPk(id, { transaction })) ?? fail('menu_not_found');
   return { ...toRecord(menu), in_use: (await Menu.count({ where: { parent_id: id }, transaction })) > 0 };
 }
@@ -68,9 +69,8 @@ export async function menuOptions(): Promise<{ id: number; parent_id: number; la
 export async function createMenu(holder: Holder, fields: MenuFields): Promise<number> {
   return refuseDuplicates(
     changing(['identity'], async (t) => {
-      const rows = await lockTree(t);
-      assertParent(holder, rows, fields.parent_id ?? 0);
-      if (isTooDeep(rows, fields.parent_id ?? 0)) tooDeep();
+      const rows = await nodesOf(Menu, t);
+      if (fields.parent_id) assertMayPlace(holder, rows, fields.parent_id);
       return (await Menu.create(blankToNull(fields), { transaction: t })).id;
     }),
     duplicates,
@@ -81,16 +81,11 @@ export async function createMenu(holder: Holder, fields: MenuFields): Promise<nu
 export async function updateMenu(holder: Holder, id: number, fields: Partial<MenuFields>): Promise<void> {
   await refuseDuplicates(
     changing(['identity'], async (t) => {
-      const rows = await lockTree(t);
+      const rows = await nodesOf(Menu, t);
       const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
-      const below = withDescendants(rows, id);
-      await assertHoldsMenus(holder, below, t);
+      await assertHoldsMenus(holder, withDescendants(rows, id), t);
       const parent = fields.parent_id;
-      if (parent !== undefined && parent !== menu.parent_id) {
-        if (below.has(parent)) fail('menu_cycle', { field: 'parent_id' });
-        assertParent(holder, rows, parent);
-        if (isTooDeep(rows, parent, id)) tooDeep();
-      }
+      if (parent && parent !== menu.parent_id) assertMayPlace(holder, rows, parent, id);
       await menu.update(withoutShown('menu', menu, blankToNull(fields)), { transaction: t });
     }),
     duplicates,
@@ -99,7 +94,7 @@ export async function updateMenu(holder: Holder, id: number, fields: Partial<Men
 
 export async function deleteMenu(holder: Holder, id: number): Promise<void> {
   await changing(['identity'], async (t) => {
-    const rows = await lockTree(t);
+    const rows = await nodesOf(Menu, t);
     const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
     await assertHoldsMenus(holder, withDescendants(rows, id), t);
     if (rows.some(({ parent_id }) => parent_id === id)) fail('menu_has_children');
@@ -113,15 +108,9 @@ const enabledMenus = (): Promise<Menu[]> => Menu.scope('enabled').findAll({ orde
 
 const toRecord = (menu: Menu): MenuRecord => ({ ...listed(menu), title: menuTitle(menu.slug, menu.title) });
 
-// Two moves at once could close a cycle that neither makes alone, so the tree changes one at a time.
-function lockTree(t: Transaction): Promise<Menu[]> {
-  return Menu.findAll({ attributes: ['id', 'parent_id'], order: ['id'], transaction: t, lock: true });
-}
-
-function assertParent(holder: Holder, rows: Menu[], parentId: number): void {
-  if (parentId === 0) return;
-  if (!rows.some(({ id }) => id === parentId)) fail('menu_unknown', { field: 'parent_id' });
-  assertHolds(holder, [], [parentId]);
+function assertMayPlace(holder: Holder, rows: Menu[], parent: number, id?: number): void {
+  assertPlace('menu', rows, parent, id);
+  assertHolds(holder, [], [parent]);
 }
 
 // Changing a menu switches all that is below it, and their permissions, so the actor must hold those too: who holds one
@@ -139,8 +128,4 @@ async function assertHoldsMenus(holder: Holder, menus: ReadonlySet<number>, t: T
     permissions.map(({ id }) => id),
     ids,
   );
-}
-
-function tooDeep(): never {
-  return fail('menu_too_deep', { field: 'parent_id', params: { depth: maxDepth } });
 }

@@ -5,9 +5,9 @@ import { fail } from '../../lib/errors/app-error.js';
 import { blankToNull } from '../../lib/input/blank-to-null.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
-import { isTooDeep, maxDepth, withDescendants } from '../../lib/values/tree.js';
 import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
+import { assertPlace, nodesOf } from '../tables/tree.js';
 import { Dictionary } from './tables.js';
 
 export type DictionaryFields = Fields<Dictionary>;
@@ -72,7 +72,8 @@ async function findRecords(where: { parent_id: number; status?: number }): Promi
 export async function createDictionary(fields: DictionaryFields): Promise<number> {
   return refuseDuplicates(
     changingDictionaries(async (t) => {
-      if (fields.parent_id) await assertParent(fields.parent_id, t);
+      const parent = fields.parent_id;
+      if (parent) assertPlace('dictionary', await nodesOf(Dictionary, t), parent);
       return (await Dictionary.create(blankToNull(fields), { transaction: t })).id;
     }),
     duplicates,
@@ -85,7 +86,8 @@ export async function updateDictionary(id: number, fields: Partial<DictionaryFie
       const entry =
         (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
       const parent = fields.parent_id;
-      if (parent && parent !== entry.parent_id) await assertParent(parent, t, id);
+      if (parent && parent !== entry.parent_id)
+        assertPlace('dictionary', await nodesOf(Dictionary, t), parent, id);
       await entry.update(blankToNull(fields), { transaction: t });
     }),
     duplicates,
@@ -106,15 +108,4 @@ async function changingDictionaries<T>(write: (t: Transaction) => Promise<T>): P
   const result = await transact(write);
   announce(['dictionaries']);
   return result;
-}
-
-// The whole tree is locked: two moves at once could close a cycle that neither makes alone.
-async function assertParent(parentId: number, t: Transaction, id?: number): Promise<void> {
-  const attributes = ['id', 'parent_id'];
-  const rows = await Dictionary.findAll({ attributes, order: ['id'], transaction: t, lock: true });
-  if (!rows.some((row) => row.id === parentId)) fail('dictionary_unknown', { field: 'parent_id' });
-  if (id !== undefined && withDescendants(rows, id).has(parentId))
-    fail('dictionary_cycle', { field: 'parent_id' });
-  if (isTooDeep(rows, parentId, id))
-    fail('dictionary_too_deep', { field: 'parent_id', params: { depth: maxDepth } });
 }

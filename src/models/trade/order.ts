@@ -8,7 +8,7 @@ import { announce } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
-import { isId, orderPeriod } from '../../lib/values/numbers.js';
+import { orderPeriod } from '../../lib/values/numbers.js';
 import { money } from '../../lib/input/schema.js';
 import { addFilters, filtersOf } from '../tables/filters.js';
 import { listPage } from '../tables/page.js';
@@ -191,9 +191,7 @@ const keyOf = ({ id, period }: LockedOrder) => ({ id, period });
 
 function byReference(reference: string): Where {
   const where = new Where().and('o.deleted_at IS NULL');
-  const period = orderPeriod(reference);
-  if (period !== undefined) return where.and('o.order_no = ? AND o.period = ?', reference, period);
-  return isId(reference) ? where.and('o.id = ?', Number(reference)) : fail('order_not_found');
+  return where.byReference('o', 'order_no', reference, orderPeriod(reference)) ?? fail('order_not_found');
 }
 
 async function lockOrder(where: Where, t: Transaction): Promise<LockedOrder> {

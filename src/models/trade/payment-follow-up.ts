@@ -98,11 +98,9 @@ export function followSince(since: Date, types: readonly string[]): Promise<numb
 
 /** When the most overdue query was due; null when none is. */
 export async function oldestDue(): Promise<Date | null> {
-  const [first] = await dues.rows('WHERE f.due_at <= :at ORDER BY f.due_at LIMIT 1', { at: now() });
+  const first = await followUps.first('WHERE f.due_at <= :at ORDER BY f.due_at LIMIT 1', { at: now() });
   return first?.due_at ?? null;
 }
-
-const dues = selection(columnsOf(PaymentFollowUp, 'f', 'due_at'), 'payment_follow_ups f');
 
 /** Payments that are due to be asked about, the most overdue first. */
 export async function dueFollowUps(): Promise<string[]> {

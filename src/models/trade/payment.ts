@@ -9,7 +9,6 @@ import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/values/money.js';
 import { announce } from '../../lib/redis/changes.js';
 import {
-  isId,
   newPaymentNumber,
   orderKey,
   orderPeriod,
@@ -65,27 +64,24 @@ export const listPayments = (query: PaymentFilter): Promise<Page<ListedPayment>>
  * @throws payment_record_not_found
  */
 export async function findPayment(reference: string, t?: Transaction): Promise<PaymentRecord> {
-  const period = paymentPeriod(reference);
-  const where = new Where();
-  if (period !== undefined) where.and('p.payment_no = ? AND p.period = ?', reference, period);
-  else if (isId(reference)) where.and('p.id = ?', Number(reference));
-  else fail('payment_record_not_found');
+  const where = byReference(reference);
   if (t) await lockRows('payments p', where, t);
   return (await records.first(where.sql, where.values, { t })) ?? fail('payment_record_not_found');
 }
 
+/** The same with the user whose order it pays. */
+export async function findPaymentOfUser(reference: string): Promise<ListedPayment> {
+  const where = byReference(reference);
+  return (await listed.first(where.sql, where.values)) ?? fail('payment_record_not_found');
+}
+
+const byReference = (reference: string): Where =>
+  new Where().byReference('p', 'payment_no', reference, paymentPeriod(reference)) ??
+  fail('payment_record_not_found');
+
 /** The total amount of the payments that match. */
 export const sumPayments = (criteria: PaymentCriteria): Promise<Money | undefined> =>
   sumWhere(columnsOf(Payment, 'p').amount, 'payments p', paymentsWhere(criteria));
-
-/** The user whose order it pays. */
-export const userOf = ({ user_id }: PaymentRecord): Promise<UserOfPayment | undefined> =>
-  usersOfPayments.first('WHERE u.id = ?', [user_id]);
-
-const userShown = columnsOf(User, 'u', 'id', 'username');
-const usersOfPayments = selection(userShown, 'users u');
-
-type UserOfPayment = RowOf<typeof userShown>;
 
 /** The order of a payment, even a deleted one: whether it was paid, and by which payment. */
 export const orderOf = ({ order_no }: PaymentRecord): Promise<OrderOfPayment | undefined> =>

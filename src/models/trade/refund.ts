@@ -5,7 +5,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
-import { isId, orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
+import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
 import { lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
@@ -50,11 +50,8 @@ export const sumRefunds = (criteria: RefundCriteria): Promise<Money | undefined>
 
 /** The refund of that number or numeric id, locked in a transaction. @throws refund_not_found */
 export async function findRefund(reference: string, t?: Transaction): Promise<RefundRecord> {
-  const period = refundPeriod(reference);
-  const where = new Where();
-  if (period !== undefined) where.and('r.refund_no = ? AND r.period = ?', reference, period);
-  else if (isId(reference)) where.and('r.id = ?', Number(reference));
-  else fail('refund_not_found');
+  const where = new Where().byReference('r', 'refund_no', reference, refundPeriod(reference));
+  if (!where) fail('refund_not_found');
   if (t) await lockRows('refunds r', where, t);
   return (await records.first(where.sql, where.values, { t })) ?? fail('refund_not_found');
 }

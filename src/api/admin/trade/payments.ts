@@ -7,10 +7,10 @@ import { id, idOrNone, money, optionalMultiline } from '../../../lib/input/schem
 import {
   createPayment,
   findPayment,
+  findPaymentOfUser,
   listPayments,
   sumPayments,
   orderOf,
-  userOf,
   paymentSortable,
   type NewPayment,
   type PaymentFilter,
@@ -174,9 +174,8 @@ export const routes = [
 ];
 
 async function showPayment(reference: string) {
-  const payment = await findPayment(reference);
-  const [user, order, callbacks, follow_up, handlings, refunded] = await Promise.all([
-    userOf(payment),
+  const payment = await findPaymentOfUser(reference);
+  const [order, callbacks, follow_up, handlings, refunded] = await Promise.all([
     orderOf(payment),
     callbacksOf(payment.payment_no),
     followUpOf(payment.payment_no),
@@ -185,7 +184,6 @@ async function showPayment(reference: string) {
   ]);
   return {
     ...payment,
-    user: user ?? null,
     order: order ?? null,
     callbacks,
     follow_up: follow_up ?? null,
