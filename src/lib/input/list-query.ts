@@ -13,6 +13,9 @@ export interface TimeRange {
   end_date?: Date;
 }
 
+/** A time range, and values of filters with these schemas. */
+export type Criteria<K> = TimeRange & { [P in keyof K]?: K[P] extends Joi.AnySchema<infer T> ? T : never };
+
 export interface ListQuery extends TimeRange {
   page: number;
   page_size: number;

@@ -4,7 +4,7 @@ import { literal, Op, type Transaction, type WhereOptions } from 'sequelize';
 import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
+import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
 import { id, status } from '../../lib/input/schema.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { changing } from '../tables/versions.js';
@@ -32,14 +32,6 @@ export type AdminFields = Fields<
 
 export type NewAdmin = AdminFields & { username: string; password: string };
 
-export interface AdminCriteria extends TimeRange {
-  username?: string;
-  nickname?: string;
-  status?: number;
-  department_id?: number;
-  role_id?: number;
-}
-
 /** The filters of the list and of its export. */
 export const adminFilters = {
   username: Joi.string().allow('').max(50),
@@ -48,6 +40,8 @@ export const adminFilters = {
   department_id: id(),
   role_id: id(),
 };
+
+export type AdminCriteria = Criteria<typeof adminFilters>;
 
 export type AdminFilter = AdminCriteria & ListQuery;
 

@@ -3,20 +3,19 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { reports } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
+import {
+  Where,
+  type Criteria,
+  type ListQuery,
+  type Page,
+  type TimeRange,
+} from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
 import { Admin } from '../access/tables.js';
 import { figures } from '../tables/count.js';
 import { columnsOf, computed, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
 import { BalanceLog, balanceChangeTypes, User, type BalanceChangeType } from './tables.js';
-
-export interface BalanceLogCriteria extends TimeRange {
-  user_id?: number;
-  type?: BalanceChangeType;
-  source?: string;
-  operator_id?: number;
-}
 
 /** The filters of the list and of its export. */
 export const balanceLogFilters = {
@@ -25,6 +24,8 @@ export const balanceLogFilters = {
   source: Joi.string().allow('').max(20),
   operator_id: id(),
 };
+
+export type BalanceLogCriteria = Criteria<typeof balanceLogFilters>;
 
 export type BalanceLogFilter = BalanceLogCriteria & ListQuery;
 

@@ -1,24 +1,10 @@
 // Filters of payments in lists, exports and totals.
 import Joi from 'joi';
 import { now } from '../../lib/values/clock.js';
-import { rangeOf, Where, type TimeRange } from '../../lib/input/list-query.js';
+import { rangeOf, Where, type Criteria, type TimeRange } from '../../lib/input/list-query.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { id } from '../../lib/input/schema.js';
-import { paymentStatuses, type PaymentStatus } from './tables.js';
-
-export interface PaymentCriteria extends TimeRange {
-  payment_no?: string;
-  order_no?: string;
-  third_party_no?: string;
-  payment_method_id?: number;
-  user_id?: number;
-  status?: PaymentStatus;
-  needs_attention?: boolean;
-  assignee_id?: number;
-  /** Minutes; only payments that have been pending for longer. */
-  pending_longer_than?: number;
-  time_field: 'pay_time' | 'created_at';
-}
+import { paymentStatuses } from './tables.js';
 
 /** Ten years. */
 export const maxPendingMinutes = 5_256_000;
@@ -33,9 +19,12 @@ export const paymentFilters = {
   status: Joi.string().valid(...paymentStatuses),
   needs_attention: Joi.boolean(),
   assignee_id: id(),
+  /** Minutes; only payments that have been pending for longer. */
   pending_longer_than: Joi.number().integer().min(1).max(maxPendingMinutes),
   time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
 };
+
+export type PaymentCriteria = Criteria<typeof paymentFilters> & { time_field: string };
 
 /** The condition of a list over `payments p`. */
 export function paymentsWhere(criteria: PaymentCriteria): Where {

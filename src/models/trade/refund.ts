@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
+import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
 import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
@@ -11,13 +11,7 @@ import { lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { inTime } from './payment-criteria.js';
 import { Payment, PaymentMethod, User } from './tables.js';
-import {
-  Refund,
-  refundDestinations,
-  refundStatuses,
-  type RefundDestination,
-  type RefundStatus,
-} from './channel-tables.js';
+import { Refund, refundDestinations, refundStatuses } from './channel-tables.js';
 
 export type RefundFilter = RefundCriteria & ListQuery;
 
@@ -87,18 +81,6 @@ export const refundsOfOrder = (orderNo: string): Promise<RefundRecord[]> =>
 
 const payments = selection(columnsOf(Payment, 'p', 'status', 'amount', 'refund_reserved'), 'payments p');
 
-export interface RefundCriteria extends TimeRange {
-  refund_no?: string;
-  payment_no?: string;
-  order_no?: string;
-  user_id?: number;
-  payment_method_id?: number;
-  status?: RefundStatus;
-  destination?: RefundDestination;
-  needs_attention?: boolean;
-  time_field: 'created_at' | 'finished_at';
-}
-
 /** The filters of the list and of its export. */
 export const refundFilters = {
   refund_no: Joi.string().allow('').max(64),
@@ -111,6 +93,8 @@ export const refundFilters = {
   needs_attention: Joi.boolean(),
   time_field: Joi.string().valid('created_at', 'finished_at').default('created_at'),
 };
+
+export type RefundCriteria = Criteria<typeof refundFilters> & { time_field: string };
 
 /** The condition of a list over `refunds r`. */
 export function refundsWhere(criteria: RefundCriteria): Where {

@@ -5,7 +5,7 @@ import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { now } from '../../lib/values/clock.js';
 import { change, refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
+import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { status } from '../../lib/input/schema.js';
 import { announce } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
@@ -22,14 +22,6 @@ export type UserFields = Fields<
   password?: string;
 };
 
-export interface UserCriteria extends TimeRange {
-  username?: string;
-  nickname?: string;
-  email?: string;
-  phone?: string;
-  status?: number;
-}
-
 /** The filters of the list and of its export. */
 export const userFilters = {
   username: Joi.string().allow('').max(50),
@@ -38,6 +30,8 @@ export const userFilters = {
   phone: Joi.string().allow('').max(30),
   status: status(),
 };
+
+export type UserCriteria = Criteria<typeof userFilters>;
 
 export type UserFilter = UserCriteria & ListQuery;
 
