@@ -43,8 +43,7 @@ export async function failuresUnlessLocked(subject: Subject): Promise<Failures> 
     byAddress.state(networkOf(subject.ip)),
     byName.state(nameKey(subject)),
   ]);
-  const lockedFor = Math.max(both.lockedFor, address.lockedFor, await forStrangers(name.lockedFor, subject));
-  if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+  refuseWhileLocked(Math.max(both.lockedFor, address.lockedFor, await forStrangers(name.lockedFor, subject)));
   return { count: both.failures, isAddressSuspect: address.failures * 2 >= auth.loginMaxPerAddress };
 }
 
@@ -60,8 +59,7 @@ export async function countFailure(subject: Subject): Promise<void> {
     byAddress.countFailure(networkOf(subject.ip)),
     byName.countFailure(nameKey(subject)),
   ]);
-  const lockedFor = Math.max(both, address, await forStrangers(name, subject));
-  if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+  refuseWhileLocked(Math.max(both, address, await forStrangers(name, subject)));
 }
 
 /**
@@ -75,8 +73,7 @@ export async function countRefusedCaptcha(subject: Subject): Promise<void> {
     byNameAndAddress.countFailure(pairKey(subject)),
     byAddress.countFailure(networkOf(subject.ip)),
   ];
-  const lockedFor = Math.max(...(await Promise.all(counted)));
-  if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+  refuseWhileLocked(Math.max(...(await Promise.all(counted))));
 }
 
 /** Resets the failures of a name after a success; a lock on the name for other addresses stays in force. */
@@ -92,13 +89,11 @@ export async function clearFailures(subject: Subject): Promise<void> {
 export const passwordChange = {
   /** @throws login_locked */
   async assertNotLocked(adminId: number): Promise<void> {
-    const { lockedFor } = await byAdmin.state(String(adminId));
-    if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+    refuseWhileLocked((await byAdmin.state(String(adminId))).lockedFor);
   },
   /** @throws login_locked */
   async countFailure(adminId: number): Promise<void> {
-    const lockedFor = await byAdmin.countFailure(String(adminId));
-    if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+    refuseWhileLocked(await byAdmin.countFailure(String(adminId)));
   },
   clear: (adminId: number): Promise<void> => byAdmin.clear(String(adminId)),
 };
@@ -115,6 +110,10 @@ export async function unlock(locked: { id: number; username: string; address?: s
   forgotten.push(byAdmin.clearMatching(String(locked.id)));
   if (locked.address) forgotten.push(byAddress.clearMatching(networkOf(locked.address)));
   return (await Promise.all(forgotten)).reduce((sum, count) => sum + count, 0);
+}
+
+function refuseWhileLocked(seconds: number): void {
+  if (seconds > 0) fail('login_locked', { retryAfter: seconds });
 }
 
 async function forStrangers(lockedFor: number, { username, ip }: Subject): Promise<number> {

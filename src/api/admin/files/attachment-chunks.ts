@@ -67,6 +67,7 @@ const standing = resource('ChunkStanding', {
 });
 
 type Standing = Answered<typeof standing> | Answered<typeof attachment>;
+const store = can('attachment.store', '上传附件', 'Upload attachments');
 
 export const routes = [
   route({
@@ -79,7 +80,7 @@ export const routes = [
       'chunk `chunk_index` (from 0) and opens the session by itself when it names filename and total_chunks; `merge` answers ' +
       'the attachment, or `{chunk_id, status: "merging"}` when that takes longer; `cancel` removes the chunks of an upload ' +
       'that is not being merged.',
-    access: can('attachment.store', '上传附件', 'Upload attachments'),
+    access: store,
     upload: {
       parts: ['file', 'chunk'],
       maxBytes: config.storage.chunkMaxBytes,
@@ -120,7 +121,7 @@ export const routes = [
     path: '/attachments/chunk',
     name: 'showChunkUpload',
     summary: 'Get the progress of a chunked upload',
-    access: can('attachment.store', '上传附件', 'Upload attachments'),
+    access: store,
     query: Joi.object<{ action: 'progress'; chunk_id: string }, true>({
       action: Joi.string().valid('progress').default('progress').description('What to do'),
       chunk_id: chunkId().required(),

@@ -39,6 +39,7 @@ const fields = {
   status: status(),
   sort: sort(),
 };
+const list = can('dictionary.index', '查看字典列表', 'List dictionaries');
 
 export const routes = [
   route({
@@ -46,7 +47,7 @@ export const routes = [
     path: '/dictionaries',
     name: 'listDictionaries',
     summary: 'List dictionary entries',
-    access: can('dictionary.index', '查看字典列表', 'List dictionaries'),
+    access: list,
     query: Joi.object<DictionaryFilter, true>({
       ...listKeys(dictionarySortable),
       parent_id: parentFilter(),
@@ -78,7 +79,7 @@ export const routes = [
     path: '/dictionaries/types',
     name: 'listDictionaryTypes',
     summary: 'List the dictionary types',
-    access: can('dictionary.index', '查看字典列表', 'List dictionaries'),
+    access: list,
     response: listOf(entry),
     handle: () => dictionaryTypes(),
   }),
@@ -87,7 +88,7 @@ export const routes = [
     path: '/dictionaries/type/{code}',
     name: 'listDictionaryEntries',
     summary: 'List the enabled entries of an enabled type',
-    access: can('dictionary.index', '查看字典列表', 'List dictionaries'),
+    access: list,
     params: Joi.object<{ code: string }, true>({ code: Joi.string().max(50).required() }),
     response: listOf(entry),
     handle: ({ params }) => dictionaryEntries(params.code),

@@ -51,6 +51,7 @@ const criteria = {
 };
 
 const count = record({ count: integer() });
+const list = can('queue.failed', '查看失败任务', 'List failed jobs');
 const retry = can('queue.retry', '重试失败任务', 'Retry failed jobs');
 const destroy = can('queue.destroy', '丢弃失败任务', 'Drop failed jobs');
 
@@ -62,7 +63,7 @@ export const routes = [
     summary: 'List jobs that have failed for good',
     description:
       'One entry per work, however often it fails. Its state is `failed` until it is retried, `retried` until it has succeeded or failed again, then `done`.',
-    access: can('queue.failed', '查看失败任务', 'List failed jobs'),
+    access: list,
     query: Joi.object<FailedJobFilter, true>({
       ...listKeys(failedJobSortable),
       ...criteria,
@@ -108,7 +109,7 @@ export const routes = [
     path: '/failed-jobs/{id}',
     name: 'showFailedJob',
     summary: 'Show a failed job',
-    access: can('queue.failed', '查看失败任务', 'List failed jobs'),
+    access: list,
     params: idParam,
     fails: ['failed_job_not_found'],
     response: failedJob,

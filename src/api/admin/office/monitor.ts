@@ -76,6 +76,7 @@ const pastSample = resource('SystemSample', {
   database_ms: number().description('Time of the database to answer, in milliseconds').example(0.8),
   redis_ms: number().description('Time of Redis to answer, in milliseconds').example(0.3),
 });
+const access = can('monitor.show', '查看实时指标', 'Watch live metrics');
 
 export const routes = [
   route({
@@ -83,7 +84,7 @@ export const routes = [
     path: '/monitor/system-info',
     name: 'showSystemInfo',
     summary: 'Get live figures of machine, process, queues, database and Redis',
-    access: can('monitor.show', '查看实时指标', 'Watch live metrics'),
+    access,
     response: systemInfo,
     handle: () => monitorSnapshot(),
   }),
@@ -93,7 +94,7 @@ export const routes = [
     name: 'listSystemSamples',
     summary: 'List the figures of the last half hour',
     description: 'One sample every ten seconds, oldest first, of the process that answers.',
-    access: can('monitor.show', '查看实时指标', 'Watch live metrics'),
+    access,
     response: listOf(pastSample),
     handle: () => Promise.resolve(monitorHistory()),
   }),
@@ -104,7 +105,7 @@ export const routes = [
     limit: 'stream',
     summary: 'Stream the live figures as server-sent events',
     description: 'Events `connected`, then `system_info` every `interval` seconds.',
-    access: can('monitor.show', '查看实时指标', 'Watch live metrics'),
+    access,
     ticket: true,
     reply: 'event-stream',
     query: Joi.object<{ interval: number }, true>({
