@@ -72,6 +72,7 @@ export function storageConfig(env: StorageEnvironment, tenant: string) {
       secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? '',
       forcePathStyle: env.S3_FORCE_PATH_STYLE,
       presignedDownloads: env.S3_PRESIGNED_DOWNLOADS,
+      /** A connection without progress for this long is closed. */
       timeoutMs: constant('S3_TIMEOUT_SECONDS', 20) * 1000,
       /** Prefix of every key, so that tenants can share a bucket. */
       prefix: tenant ? `${tenant}/` : '',

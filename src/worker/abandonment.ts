@@ -3,10 +3,9 @@
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
 import { abandonWork, type QueuedWork } from '../jobs/failed-work.js';
 import { isDatabaseDown } from '../lib/database/errors.js';
-import { logger } from '../lib/watch/logger.js';
+import { logger, throttled } from '../lib/watch/logger.js';
 import type { Envelope } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
-import { throttled } from '../lib/watch/log-throttle.js';
 
 type Queued = QueuedJob<Envelope>;
 

@@ -1,13 +1,17 @@
-// A worker: the consumers of some queues with their sweeper and canary, started and stopped together.
+// A worker: the consumers of some queues with their sweeper and canary, started and stopped together. The canary proves the
+// queues alive: an empty job every 10 s, and an exit when a consumer makes no progress for 60 s.
+import { config } from '../../config/index.js';
 import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';
 import { withTimeout } from '../lib/process/with-timeout.js';
-import { closeQueues } from '../lib/queue/queue.js';
+import { add, closeQueues } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
-import { maxConnectMs } from '../lib/redis/redis.js';
+import { maxConnectMs, redis } from '../lib/redis/redis.js';
 import { startSweeper } from './sweeper.js';
-import { consume } from './consume.js';
-import { watchWorkers } from './canary.js';
+import { consume, type RunningWorker } from './consume.js';
+import { canaryName } from '../lib/queue/telemetry.js';
+import { newUlid } from '../lib/secrets/random-id.js';
+import { processTime } from '../lib/process/process-time.js';
 
 export interface StartedWorker {
   /** Takes no new jobs and waits for the running ones. */
@@ -45,4 +49,34 @@ export async function startWorker(
       return { isReady: database && redis, database, redis };
     },
   };
+}
+
+const { canaryMs, hangMs } = config.worker;
+
+/**
+ * Queues an empty job for every worker that has room for one, every 10 s. A worker that has room, but ends no job for
+ * 60 s although the queue takes jobs, hangs. Time in which the process itself did not run does not count.
+ *
+ * @param onHang is called with what hangs
+ */
+function watchWorkers(workers: RunningWorker[], onHang: (what: string) => void): () => void {
+  const progress = new Map(workers.map((worker) => [worker, { ended: 0, at: processTime() }]));
+  const timer = setInterval(() => void Promise.all(workers.map(check)), canaryMs);
+  return () => clearInterval(timer);
+
+  async function check(worker: RunningWorker): Promise<void> {
+    const last = progress.get(worker);
+    const isWaiting = redis.status === 'ready' && worker.active() < worker.concurrency;
+    if (!last || !isWaiting || worker.ended() !== last.ended || !(await takesJobs(worker)))
+      progress.set(worker, { ended: worker.ended(), at: processTime() });
+    else if (processTime() - last.at > hangMs) onHang(`the queue ${worker.queue}`);
+  }
+}
+
+async function takesJobs({ queue }: RunningWorker): Promise<boolean> {
+  const options = { removeOnComplete: true, removeOnFail: true };
+  return add({ queue, name: canaryName, id: `${canaryName}-${newUlid()}`, payload: null, options }).then(
+    () => true,
+    () => false,
+  );
 }

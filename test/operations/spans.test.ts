@@ -9,7 +9,7 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { summaryOf } from '../../src/lib/watch/statements.js';
-import { spanNamed } from '../../src/lib/watch/traceparent.js';
+import { spanNamed } from '../../src/lib/watch/tracing.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf } from '../support/exports.js';
 import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';

@@ -8,8 +8,7 @@ import {
 import { hasOpenResults, isEnabled } from '../../lib/channels/index.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { now } from '../../lib/values/clock.js';
-import { throttled } from '../../lib/watch/log-throttle.js';
-import { logger } from '../../lib/watch/logger.js';
+import { logger, throttled } from '../../lib/watch/logger.js';
 import {
   recordHarmless,
   recordVerified,

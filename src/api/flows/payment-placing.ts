@@ -8,7 +8,7 @@ import {
   missingKeys,
   openResults,
 } from '../../lib/channels/index.js';
-import { readable } from '../../lib/channels/readable.js';
+import { readable } from '../../lib/channels/answer-reasons.js';
 import { now } from '../../lib/values/clock.js';
 import { currentLanguage } from '../../lib/process/context.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';

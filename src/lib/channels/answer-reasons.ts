@@ -1,5 +1,6 @@
 // Why an answer of a company is not believed.
 import type { Text } from '../values/language.js';
+import { maskText } from '../secrets/mask.js';
 
 export const forged = {
   zh: '渠道应答的签名无效',
@@ -16,3 +17,11 @@ export const withWords = ({ zh, en }: Text, words: string): Text => ({
   zh: `${zh} (${words})`,
   en: `${en} (${words})`,
 });
+
+const maxReason = 200;
+
+/** Words of a company as people may read them: without control characters and secrets, up to 200 characters. */
+export function readable(reason: string): string {
+  const line = maskText(reason.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')).trim();
+  return [...line].slice(0, maxReason).join('') || '?';
+}

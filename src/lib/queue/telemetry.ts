@@ -3,8 +3,7 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Span as QueueSpan, Telemetry } from 'bullmq';
 import { currentSpan, inNoContext, inSpan } from '../process/context.js';
-import { failSpan, isTracing, startSpan } from '../watch/tracing.js';
-import { spanNamed, traceparentOf } from '../watch/traceparent.js';
+import { failSpan, isTracing, spanNamed, startSpan, traceparentOf } from '../watch/tracing.js';
 
 /** Name of the empty job that proves a worker alive; it gets no span. */
 export const canaryName = 'canary';

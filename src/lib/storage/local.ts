@@ -6,8 +6,7 @@ import type { Readable } from 'node:stream';
 import { FileWriter } from '../files/file-writer.js';
 import { privateFolder, removeOldFiles } from '../files/folder.js';
 import { randomToken } from '../secrets/random-id.js';
-import { Digest } from './digest.js';
-import { FileMissing, StorageFull, type ByteRange, type Composed, type Storage } from './storage.js';
+import { type ByteRange, type Composed, Digest, FileMissing, type Storage, StorageFull } from './storage.js';
 
 /** Large, because each block costs a round trip to a worker thread. */
 const blockBytes = 4 * 1024 * 1024;

@@ -8,17 +8,50 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
-  ListObjectsV2Command,
   type ListMultipartUploadsCommandOutput,
-  type S3Client,
+  ListObjectsV2Command,
+  S3Client,
+  S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { config } from '../../../config/index.js';
 import { logger } from '../watch/logger.js';
-import { Digest } from './digest.js';
-import { makeClient, type S3Settings } from './s3-client.js';
-import { callStore } from './s3-errors.js';
-import { FileMissing, type ByteRange, type Composed, type Storage } from './storage.js';
+import {
+  type ByteRange,
+  type Composed,
+  Digest,
+  FileMissing,
+  type Storage,
+  StorageFull,
+  StorageUnavailable,
+} from './storage.js';
+
+export type S3Settings = typeof config.storage.s3;
+
+const maxConnectMs = 3000;
+
+// Silences the SDK's console logger; failures are thrown.
+const ignore = (): void => undefined;
+
+function makeClient(settings: S3Settings): S3Client {
+  const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey, timeoutMs } = settings;
+  return new S3Client({
+    endpoint,
+    region,
+    forcePathStyle,
+    credentials: { accessKeyId, secretAccessKey },
+    // Without these the client would wait forever.
+    requestHandler: {
+      connectionTimeout: Math.min(maxConnectMs, timeoutMs),
+      socketTimeout: timeoutMs,
+    },
+    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    // Checksums only newer servers know are sent only where required.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+}
 
 const mebibyte = 1024 * 1024;
 
@@ -172,4 +205,47 @@ async function* observed(
     onBytes(bytes);
     yield bytes;
   }
+}
+
+/**
+ * Calls the store about a file.
+ *
+ * @throws FileMissing, StorageFull, StorageUnavailable; other errors unchanged
+ */
+async function callStore<T>(key: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isMissing(error)) throw new FileMissing(`there is no file ${key}`, { cause: error });
+    if (statusOf(error) === 507) throw new StorageFull('the store is full', { cause: error });
+    if (isAway(error)) throw new StorageUnavailable('the store does not answer', { cause: error });
+    throw error;
+  }
+}
+
+/** HTTP status of the store's answer, if any. */
+const statusOf = (error: unknown): number | undefined =>
+  error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+
+// A missing bucket says nothing about the file.
+const isMissing = (error: unknown): boolean =>
+  statusOf(error) === 404 && (error as S3ServiceException).name !== 'NoSuchBucket';
+
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** The store did not answer, or answered with a failure of its own. */
+function isAway(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status !== undefined) return status >= 500 && status !== 501;
+  const { name, code = '' } = error as { name?: string; code?: string };
+  return name === 'TimeoutError' || unreachable.has(code);
 }

@@ -1,5 +1,6 @@
 // The contract of a storage driver: files under keys, on a local disk or in an S3-compatible store.
 import type { Readable } from 'node:stream';
+import { createHash } from 'node:crypto';
 
 /** Inclusive bounds, from 0. */
 export interface ByteRange {
@@ -59,3 +60,19 @@ export class StorageUnavailable extends Error {}
 
 /** The key has no file. */
 export class FileMissing extends Error {}
+
+/** Size and SHA-256 of a passing stream. */
+export class Digest {
+  readonly #hash = createHash('sha256');
+  #size = 0;
+
+  add(bytes: Buffer): void {
+    this.#hash.update(bytes);
+    this.#size += bytes.length;
+  }
+
+  /** Call once, at the end. */
+  result(): Composed {
+    return { size: this.#size, sha256: this.#hash.digest('hex') };
+  }
+}

@@ -2,8 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { config } from '../../../config/index.js';
-import { logger } from '../watch/logger.js';
-import { throttled } from '../watch/log-throttle.js';
+import { logger, throttled } from '../watch/logger.js';
 
 type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 

@@ -114,3 +114,28 @@ function describe(error: unknown): unknown {
     cause,
   };
 }
+
+const throttleMs = 60_000;
+
+interface Silence {
+  since: number;
+  count: number;
+}
+
+const silences = new Map<string, Silence>();
+
+/**
+ * Throttles the lines of a repeated failure: calls `say` the first time, then at most once a minute per subject.
+ *
+ * @param say receives the number of occurrences since the last call, including this one
+ */
+export function throttled(subject: string, say: (count: number) => void): void {
+  const known = silences.get(subject);
+  const at = Date.now();
+  if (known && at - known.since < throttleMs) {
+    known.count++;
+    return;
+  }
+  silences.set(subject, { since: at, count: 0 });
+  say((known?.count ?? 0) + 1);
+}

@@ -6,8 +6,7 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { config } from '../../../config/index.js';
 import { withTimeout } from '../process/with-timeout.js';
-import { logger } from './logger.js';
-import { throttled } from './log-throttle.js';
+import { logger, throttled } from './logger.js';
 
 /** Max spans in the buffer; more are dropped. About 1 KiB each. */
 const maxQueueSize = 4096;

@@ -1,13 +1,13 @@
 // Spans of requests, jobs and statements (docs/operations.md, Spans). Without a collector address tracing is off and
 // its code is not loaded.
 import {
-  ROOT_CONTEXT,
-  SpanStatusCode,
-  trace,
   type Attributes,
+  ROOT_CONTEXT,
   type Span,
   type SpanContext,
   type SpanKind,
+  SpanStatusCode,
+  trace,
   type Tracer,
 } from '@opentelemetry/api';
 import { config } from '../../../config/index.js';
@@ -62,4 +62,21 @@ function nameOf(error: unknown): string {
   if (typeof code === 'string') return code;
   const inner = (cause as { code?: unknown } | undefined)?.code;
   return typeof inner === 'string' ? inner : (name ?? unnamed);
+}
+
+/** A traceparent header, which propagates a trace between processes (W3C Trace Context). */
+const form = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+
+/** The span named by a traceparent header; undefined when malformed. */
+export function spanNamed(traceparent = ''): SpanContext | undefined {
+  const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(traceparent.trim()) ?? [];
+  const isUsable = version !== undefined && version !== 'ff' && (version !== '00' || more === undefined);
+  if (!isUsable || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+}
+
+/** The traceparent header for a span. */
+export function traceparentOf(span: Span): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }

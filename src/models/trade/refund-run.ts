@@ -8,7 +8,7 @@ import {
   type RefundOrder,
 } from '../../lib/channels/channel.js';
 import { channelOf, hasOpenResults } from '../../lib/channels/index.js';
-import { readable } from '../../lib/channels/readable.js';
+import { readable } from '../../lib/channels/answer-reasons.js';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { AppError } from '../../lib/errors/app-error.js';
