@@ -89,6 +89,23 @@ journey('an offline page keeps its rows and refreshes by itself', async (t, page
   await page.getByRole('alert').first().waitFor({ state: 'detached' });
 });
 
+journey('a lost connection that closes late does not hide its successor', async (t, page) => {
+  const closings: (() => Promise<void>)[] = [];
+  await page.routeWebSocket(/notifications/, (socket) => {
+    socket.connectToServer();
+    // A peer that is gone answers no closing frame.
+    socket.onClose(() => void closings.push(() => socket.close()));
+  });
+  await page.reload();
+  await page.locator('.live.on').waitFor();
+  await page.context().setOffline(true);
+  await page.locator('.live:not(.on)').waitFor();
+  await page.context().setOffline(false);
+  await page.locator('.live.on').waitFor();
+  for (const close of closings) await close();
+  t.is(await page.locator('.live.on').count(), 1);
+});
+
 journey('notices, a sum, choices and figures that cannot be had say why', async (t, page) => {
   const refuse = (part: string) =>
     page.route(

@@ -67,6 +67,8 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
       };
       made.onmessage = ({ data }: MessageEvent<string>) => hear(data);
       made.onclose = ({ code }) => {
+        // One that has hung may close after its successor was opened.
+        if (socket !== made) return;
         setConnected(false, code === gaveWay);
         // The session has ended: the next call fails and leads to the sign-in form.
         if (code === 4401) onOpen(false);
