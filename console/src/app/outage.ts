@@ -1,29 +1,14 @@
-// Shows a banner while the service does not answer.
-import { useSyncExternalStore } from 'react';
+// Whether the service does not answer.
 import { transport, type Failure } from '../contract/api.ts';
 import { reconnectNow } from '../contract/live.ts';
+import { createStore } from '../contract/store.ts';
 
-let outage: Failure | undefined;
-const watchers = new Set<() => void>();
-
-function set(next: Failure | undefined): void {
-  if (next === outage) return;
-  outage = next;
-  for (const watcher of watchers) watcher();
-}
+const outage = createStore<Failure | undefined>(undefined);
 
 transport.onAnswer = (failure) => {
-  if (failure) return set(failure);
-  if (!outage) return undefined;
-  set(undefined);
-  return reconnectNow();
+  const wasAway = outage.get() !== undefined;
+  outage.set(failure);
+  if (wasAway && !failure) reconnectNow();
 };
 
-export const useOutage = (): Failure | undefined =>
-  useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
-    },
-    () => outage,
-  );
+export const useOutage = outage.use;

@@ -1,6 +1,6 @@
 // The WebSocket of the service. Frames are hints: they name what is stale, and the API is queried again.
-import { useSyncExternalStore } from 'react';
 import { call } from './api.ts';
+import { createStore } from './store.ts';
 
 export interface Frame {
   type: string;
@@ -10,9 +10,8 @@ export interface Frame {
 type Listener = (frame: Frame) => void;
 
 const listeners = new Set<Listener>();
-const watchers = new Set<() => void>();
-let isConnected = false;
-let hasGivenWay = false;
+/** Whether the socket is connected, will be, or waits until somebody comes back to this tab. */
+const liveness = createStore<'live' | 'lost' | 'paused'>('lost');
 let socket: WebSocket | undefined;
 let timer: number | undefined;
 let failures = 0;
@@ -23,12 +22,6 @@ const maxWaitMs = 30_000;
 const gaveWay = 4429;
 
 const isUnderWay = (): boolean => socket !== undefined && socket.readyState < WebSocket.CLOSING;
-
-function setConnected(value: boolean, gaveWayNow = false): void {
-  isConnected = value;
-  hasGivenWay = gaveWayNow;
-  for (const watcher of watchers) watcher();
-}
 
 let connectAtOnce = (): void => undefined;
 
@@ -61,7 +54,7 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
       socket = made;
       made.onopen = () => {
         failures = 0;
-        setConnected(true);
+        liveness.set('live');
         onOpen(!wasOpen);
         wasOpen = true;
       };
@@ -69,7 +62,7 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
       made.onclose = ({ code }) => {
         // One that has hung may close after its successor was opened.
         if (socket !== made) return;
-        setConnected(false, code === gaveWay);
+        liveness.set(code === gaveWay ? 'paused' : 'lost');
         // The session has ended: the next call fails and leads to the sign-in form.
         if (code === 4401) onOpen(false);
         // Connecting at once would drive out the next tab, and that one this again.
@@ -82,14 +75,14 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
 
   const atOnce = () => {
     failures = 0;
-    if (isConnected) return;
+    if (liveness.get() === 'live') return;
     // One that has hung since before.
     socket?.close();
     again();
   };
   // The browser may leave the socket open for minutes.
   const atLoss = () => {
-    setConnected(false);
+    liveness.set('lost');
     socket?.close();
   };
   const atLook = () => {
@@ -127,12 +120,4 @@ export function onFrame(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Whether the socket is connected, will be, or waits until somebody comes back to this tab. */
-export const useLiveness = (): 'live' | 'lost' | 'paused' =>
-  useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
-    },
-    () => (isConnected ? 'live' : hasGivenWay ? 'paused' : 'lost'),
-  );
+export const useLiveness = liveness.use;

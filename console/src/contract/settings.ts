@@ -1,6 +1,7 @@
 // Settings of this browser: language, time zone, theme, columns and page sizes, in localStorage.
 import { useSyncExternalStore } from 'react';
 import { flushSync } from 'react-dom';
+import { createStore } from './store.ts';
 
 export type Language = 'zh-CN' | 'en-US';
 export type Theme = 'light' | 'dark' | 'system';
@@ -48,47 +49,34 @@ const defaults = (): Settings => ({
   views: {},
 });
 
-let settings = defaults();
-settings = read();
-const listeners = new Set<() => void>();
-
 /** What is stored, by another tab as well. Without storage the settings last until the tab is closed. */
-function read(): Settings {
+function stored(known: Settings): Settings {
   try {
-    return { ...settings, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
+    return { ...known, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
   } catch {
-    return settings;
+    return known;
   }
 }
 
-export const currentSettings = (): Settings => settings;
+const settings = createStore(stored(defaults()));
 
-function take(next: Settings): void {
-  settings = next;
-  for (const listener of listeners) listener();
-}
+export const currentSettings = settings.get;
+export const useSettings = settings.use;
 
 export function changeSettings(changes: Partial<Settings>): void {
-  const next = { ...read(), ...changes };
+  const next = { ...stored(settings.get()), ...changes };
   try {
     localStorage.setItem(place, JSON.stringify(next));
   } catch {
     // There is no storage.
   }
-  take(next);
+  settings.set(next);
 }
 
 // From another tab.
 addEventListener('storage', ({ key }) => {
-  if (key === place) take(read());
+  if (key === place) settings.set(stored(settings.get()));
 });
-
-function subscribeSettings(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-export const useSettings = (): Settings => useSyncExternalStore(subscribeSettings, currentSettings);
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 

@@ -1,53 +1,46 @@
 // Shows a picture, PDF or video; other files are downloaded.
-import { DownloadOutlined } from '@ant-design/icons';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { App, Button, Skeleton } from 'antd';
+import { useQuery } from '@tanstack/react-query';
+import { Skeleton } from 'antd';
 import { useEffect, useMemo } from 'react';
 import { download, type Row } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { failureOf, Problem } from '../parts/show/problem.tsx';
-import { saveFile } from '../parts/show/save-file.ts';
+import { DownloadButton } from '../parts/show/download-button.tsx';
+import { Problem } from '../parts/show/problem.tsx';
 
 const t = texts({ 'zh-CN': { save: '下载文件' }, 'en-US': { save: 'Download' } });
 
-type Attachment = Row<'GET /api/admin/attachments'>;
+export type Attachment = Row<'GET /api/admin/attachments'>;
 
 /** Previews are fetched whole; larger files are only downloaded. */
 const largestShown = 50_000_000;
 
-export function Preview({ row }: { row: Attachment }) {
-  const { modal } = App.useApp();
-  const save = useMutation({
-    mutationFn: () => download('GET /api/admin/attachments/{id}/download', { path: { id: row.id } }),
-    onSuccess: saveFile,
-    onError: (error) => void modal.error({ title: failureOf(error).message }),
+/** The content of a file, under an address of this page. */
+export function useContent({ id }: Attachment, options: { enabled?: boolean; gcTime?: number }) {
+  const { data, error } = useQuery({
+    queryKey: ['attachments', 'content', id],
+    queryFn: ({ signal }) => download('GET /api/admin/attachments/{id}/preview', { path: { id }, signal }),
+    staleTime: Infinity,
+    ...options,
   });
+  const address = useMemo(() => data && URL.createObjectURL(data.blob), [data]);
+  useEffect(() => () => (address ? URL.revokeObjectURL(address) : undefined), [address]);
+  return { address, error };
+}
+
+export function Preview({ row }: { row: Attachment }) {
   const isShown = row.size <= largestShown && /^(image|video)\/|^application\/pdf$/.test(row.mime_type);
   return (
     <>
-      <Button
-        className="drawer-actions"
-        icon={<DownloadOutlined />}
-        loading={save.isPending}
-        onClick={() => save.mutate()}
-      >
+      <DownloadButton route="GET /api/admin/attachments/{id}/download" id={row.id} className="drawer-actions">
         {t.save}
-      </Button>
+      </DownloadButton>
       {isShown && <Shown row={row} />}
     </>
   );
 }
 
 function Shown({ row }: { row: Attachment }) {
-  const { data, error } = useQuery({
-    queryKey: ['attachments', 'content', row.id],
-    queryFn: ({ signal }) =>
-      download('GET /api/admin/attachments/{id}/preview', { path: { id: row.id }, signal }),
-    staleTime: Infinity,
-    gcTime: 0,
-  });
-  const address = useMemo(() => data && URL.createObjectURL(data.blob), [data]);
-  useEffect(() => () => (address ? URL.revokeObjectURL(address) : undefined), [address]);
+  const { address, error } = useContent(row, { gcTime: 0 });
   if (error) return <Problem error={error} />;
   if (!address) return <Skeleton.Image active />;
   if (row.mime_type.startsWith('image/'))

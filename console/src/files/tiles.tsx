@@ -1,14 +1,10 @@
 // Files as a grid: thumbnails of pictures, icons for other kinds.
 import { FileOutlined } from '@ant-design/icons';
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
 import { Link, useLocation } from 'react-router';
-import { download, type Row } from '../contract/api.ts';
 import { useListAddress } from '../parts/show/list-address.ts';
 import { useMay } from '../parts/show/profile.ts';
 import { showBytes } from '../parts/show/time.ts';
-
-type Attachment = Row<'GET /api/admin/attachments'>;
+import { useContent, type Attachment } from './preview.tsx';
 
 /** There are no thumbnails on the service, so larger pictures are not fetched. */
 const largestShown = 2_000_000;
@@ -47,15 +43,7 @@ function Look({ row }: { row: Attachment }) {
     row.mime_type.startsWith('image/') &&
     row.size <= largestShown &&
     may('GET /api/admin/attachments/{id}/preview');
-  const { data } = useQuery({
-    queryKey: ['attachments', 'content', row.id],
-    queryFn: ({ signal }) =>
-      download('GET /api/admin/attachments/{id}/preview', { path: { id: row.id }, signal }),
-    staleTime: Infinity,
-    enabled: isShown,
-  });
-  const address = useMemo(() => data && URL.createObjectURL(data.blob), [data]);
-  useEffect(() => () => (address ? URL.revokeObjectURL(address) : undefined), [address]);
+  const { address } = useContent(row, { enabled: isShown });
   if (address) return <img className="tile-look" src={address} alt="" />;
   return (
     <span className="tile-look soft">

@@ -1,10 +1,10 @@
 // Chunked uploads. They continue while navigating, can be paused, and survive a lost network; after a reload,
 // choosing the same file again resumes it. The next administrator in the tab neither sees nor sends them.
-import { useSyncExternalStore } from 'react';
 import { call, Failure } from '../contract/api.ts';
 import { contentOf } from '../contract/file-content.ts';
 import { hexOf } from '../contract/plain-http.ts';
 import { session } from '../contract/session.ts';
+import { createStore } from '../contract/store.ts';
 import { namesInTab, tabStorage } from '../contract/tab-storage.ts';
 
 export interface Upload {
@@ -28,30 +28,17 @@ const sentAtOnce = 4;
 const retryMs = 2000;
 const pollMs = 1000;
 
-let uploads: readonly Upload[] = [];
-const watchers = new Set<() => void>();
+const uploads = createStore<readonly Upload[]>([]);
 const doneListeners = new Set<() => void>();
 /** What sends a file: one at a time, also when an upload is paused and resumed within a chunk. */
 const senders = new Map<string, AbortController>();
 
-function publish(next: readonly Upload[]): void {
-  uploads = next;
-  for (const watcher of watchers) watcher();
-}
-
 const change = (key: string, changes: Partial<Upload>): void =>
-  publish(uploads.map((one) => (one.key === key ? { ...one, ...changes } : one)));
+  uploads.set(uploads.get().map((one) => (one.key === key ? { ...one, ...changes } : one)));
 
-const find = (key: string): Upload | undefined => uploads.find((one) => one.key === key);
+const find = (key: string): Upload | undefined => uploads.get().find((one) => one.key === key);
 
-export const useUploads = (): readonly Upload[] =>
-  useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
-    },
-    () => uploads,
-  );
+export const useUploads = uploads.use;
 
 /** Calls back whenever a file has become an attachment. */
 export function onUploaded(listener: () => void): () => void {
@@ -78,15 +65,16 @@ export function addFiles(ownerId: number, files: Iterable<File>): void {
     const key = keyOf(ownerId, file);
     const known = find(key);
     if (known && known.state !== 'done' && known.state !== 'failed') continue;
-    const others = uploads.filter((one) => one.key !== key);
-    publish([...others, { key, ownerId, file, state: 'waiting', sent: 0, rate: 0 }]);
+    const others = uploads.get().filter((one) => one.key !== key);
+    uploads.set([...others, { key, ownerId, file, state: 'waiting', sent: 0, rate: 0 }]);
   }
   runWaiting();
 }
 
 function runWaiting(): void {
-  const busy = uploads.filter(({ state }) => ['hashing', 'uploading', 'offline', 'merging'].includes(state));
-  const waiting = uploads.filter(({ state }) => state === 'waiting');
+  const all = uploads.get();
+  const busy = all.filter(({ state }) => ['hashing', 'uploading', 'offline', 'merging'].includes(state));
+  const waiting = all.filter(({ state }) => state === 'waiting');
   for (const { key } of waiting.slice(0, Math.max(0, sentAtOnce - busy.length))) {
     change(key, { state: 'hashing' });
     void run(key).finally(runWaiting);
@@ -99,7 +87,7 @@ export function pause(key: string): void {
 }
 
 session.onLeave = () => {
-  for (const { key, state } of uploads) if (state !== 'done' && state !== 'failed') pause(key);
+  for (const { key, state } of uploads.get()) if (state !== 'done' && state !== 'failed') pause(key);
 };
 
 export function resume(key: string): void {
@@ -109,7 +97,7 @@ export function resume(key: string): void {
 
 export function forget(key: string): void {
   senders.get(key)?.abort();
-  publish(uploads.filter((one) => one.key !== key));
+  uploads.set(uploads.get().filter((one) => one.key !== key));
   cancel(key);
   runWaiting();
 }

@@ -1,17 +1,16 @@
 // Progress and result of an import: counts, rejected rows, and their file.
-import { DownloadOutlined } from '@ant-design/icons';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { Alert, App, Button, Flex, Pagination, Skeleton, Table } from 'antd';
+import { useQuery } from '@tanstack/react-query';
+import { Alert, Flex, Pagination, Skeleton, Table } from 'antd';
 import { useState, type ReactNode } from 'react';
-import { call, download, type Data } from '../contract/api.ts';
+import { call, type Data } from '../contract/api.ts';
 import { plural, texts, type Both } from '../contract/texts.ts';
 import { named } from '../parts/list/list.tsx';
+import { DownloadButton } from '../parts/show/download-button.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
 import { showCount } from '../parts/show/money.ts';
-import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import { Running } from '../parts/show/progress.tsx';
-import { saveFile } from '../parts/show/save-file.ts';
 
 const t = texts({
   'zh-CN': {
@@ -125,7 +124,6 @@ const pageSize = 20;
 
 function BadRows({ of: { id, error_file_url } }: { of: Import }) {
   const [page, setPage] = useState(1);
-  const { modal } = App.useApp();
   const { data, error, isFetching } = useQuery({
     queryKey: ['imports', 'errors', id, page],
     queryFn: ({ signal }) =>
@@ -136,19 +134,14 @@ function BadRows({ of: { id, error_file_url } }: { of: Import }) {
       }),
     placeholderData: (before) => before,
   });
-  const save = useMutation({
-    mutationFn: () => download('GET /api/admin/imports/{id}/error-file', { path: { id } }),
-    onSuccess: saveFile,
-    onError: (failed) => void modal.error({ title: failureOf(failed).message }),
-  });
   return (
     <section className="panel">
       <Flex justify="space-between" align="center" wrap gap={8}>
         <h2>{t.rows}</h2>
         {error_file_url && (
-          <Button icon={<DownloadOutlined />} loading={save.isPending} onClick={() => save.mutate()}>
+          <DownloadButton route="GET /api/admin/imports/{id}/error-file" id={id}>
             {t.file}
-          </Button>
+          </DownloadButton>
         )}
       </Flex>
       {error && <Problem error={error} />}

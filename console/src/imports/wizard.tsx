@@ -1,18 +1,18 @@
 // Imports orders in three steps: choose a file, check its problems, import.
-import { DownloadOutlined, InboxOutlined } from '@ant-design/icons';
+import { InboxOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
-import { Alert, App, Button, Flex, Steps } from 'antd';
+import { Alert, Button, Flex, Steps } from 'antd';
 import { useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { call, download, Failure } from '../contract/api.ts';
+import { call, Failure } from '../contract/api.ts';
 import { contentOf } from '../contract/file-content.ts';
 import { randomKey } from '../contract/plain-http.ts';
 import { texts } from '../contract/texts.ts';
 import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
-import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { DownloadButton } from '../parts/show/download-button.tsx';
+import { Problem } from '../parts/show/problem.tsx';
 import { useProfile } from '../parts/show/profile.ts';
-import { saveFile } from '../parts/show/save-file.ts';
 import { showBytes } from '../parts/show/time.ts';
 import { RowPage } from '../parts/show/page.tsx';
 import { Outcome, useImport } from './outcome.tsx';
@@ -137,7 +137,9 @@ export default function ImportWizard() {
         >
           <span className="soft">{t.hint}</span>
           <span className="soft">{t.limit(showBytes(most))}</span>
-          <Template />
+          <DownloadButton route="GET /api/admin/imports/template" type="link">
+            {t.template}
+          </DownloadButton>
         </DropZone>
       )}
       {file && (
@@ -160,24 +162,5 @@ export default function ImportWizard() {
         </Outcome>
       )}
     </RowPage>
-  );
-}
-
-function Template() {
-  const { modal } = App.useApp();
-  const template = useMutation({
-    mutationFn: () => download('GET /api/admin/imports/template'),
-    onSuccess: saveFile,
-    onError: (error) => void modal.error({ title: failureOf(error).message }),
-  });
-  return (
-    <Button
-      type="link"
-      icon={<DownloadOutlined />}
-      loading={template.isPending}
-      onClick={() => template.mutate()}
-    >
-      {t.template}
-    </Button>
   );
 }

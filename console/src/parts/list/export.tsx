@@ -3,11 +3,11 @@ import { DownloadOutlined } from '@ant-design/icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { App, Button } from 'antd';
 import { useEffect, useState } from 'react';
-import { call, download, type Route } from '../../contract/api.ts';
+import { call, type Route } from '../../contract/api.ts';
 import { texts } from '../../contract/texts.ts';
+import { DownloadButton } from '../show/download-button.tsx';
 import { MenuButton } from '../show/menu-button.tsx';
 import { failureOf } from '../show/problem.tsx';
-import { saveFile } from '../show/save-file.ts';
 import { useMay } from '../show/profile.ts';
 import type { AnyRow, ExportRoute } from '../resource.ts';
 
@@ -91,21 +91,9 @@ function Running({ route, id, onEnd }: { route: ExportRoute; id: number; onEnd: 
 }
 
 export function SaveButton({ id }: { id: number }) {
-  const { modal } = App.useApp();
-  const save = useMutation({
-    mutationFn: () => download('GET /api/admin/exports/{id}/download', { path: { id } }),
-    onSuccess: saveFile,
-    onError: (error) => void modal.error({ title: failureOf(error).message }),
-  });
   return (
-    <Button
-      type="primary"
-      size="small"
-      icon={<DownloadOutlined />}
-      loading={save.isPending}
-      onClick={() => save.mutate()}
-    >
+    <DownloadButton route="GET /api/admin/exports/{id}/download" id={id} type="primary" size="small">
       {t.save}
-    </Button>
+    </DownloadButton>
   );
 }
