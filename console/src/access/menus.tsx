@@ -5,8 +5,7 @@ import type { Both } from '../contract/texts.ts';
 import { code, count, numberBadge, status, text, time } from '../parts/show/cells.tsx';
 import { integer, numberChoice, onOff, option, slug, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { permittedLink } from '../parts/show/permitted-link.tsx';
-import { permittedPage } from '../parts/show/permitted-page.tsx';
+import { permittedLink, permittedPage } from '../parts/show/permitted.tsx';
 import { menuIcons } from '../parts/show/menu-icons.tsx';
 import { states } from '../parts/show/states.tsx';
 

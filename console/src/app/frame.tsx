@@ -1,20 +1,22 @@
 // Menu, header, and the screen.
 import { MenuOutlined, QuestionCircleOutlined, SearchOutlined, UserOutlined } from '@ant-design/icons';
 import { Alert, Button, Grid, Layout, Menu } from 'antd';
-import { lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { createContext, lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
 import { useLiveness } from '../contract/live.ts';
 import { changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
 import { Guard } from '../parts/show/guard.tsx';
-import { keepFocus } from '../parts/show/keep-focus.ts';
+import { keepFocus } from '../parts/show/focus.ts';
 import { MenuButton } from '../parts/show/menu-button.tsx';
 import { useProfile } from '../parts/show/profile.ts';
-import { SignOutContext } from './sign-out.ts';
 import { directoryOf, menuItems } from './menu.tsx';
 import { useOutage } from './outage.ts';
 import { placesOf } from './places.ts';
+
+/** Signs out: removes the token and shows the sign-in form. */
+export const SignOutContext = createContext<() => void>(() => undefined);
 
 const Palette = lazy(() => import('./palette.tsx'));
 const Bell = lazy(() => import('./bell.tsx'));

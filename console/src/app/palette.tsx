@@ -6,14 +6,12 @@ import { useNavigate } from 'react-router';
 import { call, type Row } from '../contract/api.ts';
 import { recentRecords } from '../contract/recent.ts';
 import { read, texts, type Both } from '../contract/texts.ts';
-import { isOfInputMethod } from '../parts/show/input-method.ts';
+import { isOfInputMethod, pasted, useSettled } from '../parts/show/typed.ts';
 import { failureOf } from '../parts/show/problem.tsx';
-import { pasted } from '../parts/show/pasted.ts';
 import { opens, useProfile, type Profile } from '../parts/show/profile.ts';
 import { Badge, enabled, type States } from '../parts/show/states.tsx';
 import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
-import { useReturnFocus } from '../parts/show/use-return-focus.ts';
-import { useSettled } from '../parts/show/use-settled.ts';
+import { useReturnFocus } from '../parts/show/focus.ts';
 import { menuScreens } from './menu.tsx';
 import { placesOf } from './places.ts';
 

@@ -4,7 +4,7 @@ import { createBrowserRouter, Navigate, useRoutes } from 'react-router';
 import { Skeleton } from 'antd';
 import { routesOf } from '../parts/list/routes.tsx';
 import type { Resource } from '../parts/resource.ts';
-import { permittedPage } from '../parts/show/permitted-page.tsx';
+import { permittedPage } from '../parts/show/permitted.tsx';
 import { useProfile } from '../parts/show/profile.ts';
 import { Frame } from './frame.tsx';
 import { firstAddress } from './menu.tsx';

@@ -13,7 +13,7 @@ import { ProfileContext } from '../parts/show/profile.ts';
 import '../parts/show/parts.css';
 import '../parts/show/print.css';
 import '../parts/show/forced-colors.css';
-import { SignOutContext } from './sign-out.ts';
+import { SignOutContext } from './frame.tsx';
 import { createQueries, followFrames, outdateAll } from './queries.ts';
 import { createRoutes } from './router.tsx';
 import { dark, isStill, light } from './theme.ts';

@@ -1,7 +1,7 @@
 // Panels that slide in from the side: the menu on a phone, notifications.
 import { Drawer } from 'antd';
 import type { ReactNode } from 'react';
-import { useReturnFocus } from '../parts/show/use-return-focus.ts';
+import { useReturnFocus } from '../parts/show/focus.ts';
 
 interface Props {
   title: string;

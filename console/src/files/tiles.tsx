@@ -1,7 +1,7 @@
 // Files as a grid: thumbnails of pictures, icons for other kinds.
 import { FileOutlined } from '@ant-design/icons';
 import { Link, useLocation } from 'react-router';
-import { useListAddress } from '../parts/show/list-address.ts';
+import { useListAddress } from '../parts/show/location.ts';
 import { useMay } from '../parts/show/profile.ts';
 import { showBytes } from '../parts/show/time.ts';
 import { useContent, type Attachment } from './preview.tsx';

@@ -6,7 +6,7 @@ import { amount, choice, minutes, note, words } from '../parts/form/fields.tsx';
 import { lines } from '../parts/form/lines.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
-import { permittedLink } from '../parts/show/permitted-link.tsx';
+import { permittedLink } from '../parts/show/permitted.tsx';
 import { orderStates, orderTimeFields } from '../parts/show/trade-states.ts';
 
 export const orders = resource('GET /api/admin/orders', {

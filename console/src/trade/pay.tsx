@@ -13,7 +13,7 @@ import { formName, useFormOpen } from '../parts/form/open-form.ts';
 import { showAmount } from '../parts/show/money.ts';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
-import { useReturnFocus } from '../parts/show/use-return-focus.ts';
+import { useReturnFocus } from '../parts/show/focus.ts';
 
 const t = texts({
   'zh-CN': {

@@ -1,4 +1,5 @@
 // Refunds of payments.
+import { Alert } from 'antd';
 import { texts } from '../contract/texts.ts';
 import { badge, code, flag, money, named, numberEnd, numberLink, text, time } from '../parts/show/cells.tsx';
 import { choice, option, words, yesOrNo } from '../parts/form/fields.tsx';
@@ -9,7 +10,24 @@ import { nameOf } from '../parts/show/states.tsx';
 import { destinations, refundStates, refundTimeFields } from '../parts/show/trade-states.ts';
 import { RefundTabs } from './attention.tsx';
 import { explained, handled } from './handled.ts';
-import { RefundAdvice } from './refund-advice.tsx';
+import { adviceFor, meaningOf } from './verdicts.ts';
+
+interface Props {
+  row: { needs_attention: boolean; fail_reason: string | null };
+}
+
+function RefundAdvice({ row: { needs_attention, fail_reason } }: Props) {
+  if (!needs_attention || !fail_reason) return null;
+  return (
+    <Alert
+      className="drawer-lead"
+      type="warning"
+      showIcon
+      title={meaningOf(fail_reason)}
+      description={adviceFor(fail_reason)}
+    />
+  );
+}
 
 const t = texts({
   'zh-CN': { about: (amount: string, user: string, to: string) => `向 ${user} 退款 ${amount}（${to}）` },

@@ -70,7 +70,7 @@ const t = texts({
 
 // Rare in filters, so loaded with the first form.
 const NumberInput = lazy(() => import('./number-input.tsx'));
-const Switch = lazy(() => import('./switch.tsx'));
+const Switch = lazy(() => import('antd/es/switch'));
 
 export const words = (): Field<string> => ({
   isTyped: true,
@@ -289,7 +289,7 @@ export const options = (type: OptionKind): Field<number[]> => ({
 });
 
 // Two resources are trees.
-const TreePicker = lazy(() => import('./tree-picker.tsx'));
+const TreePicker = lazy(() => import('antd/es/tree-select'));
 
 function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind; multiple?: boolean }) {
   const may = useMay();

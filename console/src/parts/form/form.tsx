@@ -8,7 +8,7 @@ import { randomKey } from '../../contract/plain-http.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { detailsOf, failureOf, useCountdown } from '../show/problem.tsx';
 import type { AnyRow, Question } from '../resource.ts';
-import { useReturnFocus } from '../show/use-return-focus.ts';
+import { useReturnFocus } from '../show/focus.ts';
 import { useAskDiscard } from './ask-discard.ts';
 import { DraftNote } from './draft-note.tsx';
 import { useDraft, useLeaveGuard } from './draft.ts';

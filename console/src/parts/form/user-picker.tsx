@@ -6,7 +6,7 @@ import { call, type Row } from '../../contract/api.ts';
 import { texts } from '../../contract/texts.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
-import { useSettled } from '../show/use-settled.ts';
+import { useSettled } from '../show/typed.ts';
 import type { Control, Field } from './fields.tsx';
 
 const t = texts({

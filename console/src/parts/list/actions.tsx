@@ -6,7 +6,7 @@ import { call, type Route } from '../../contract/api.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { formName, useTakeLeft } from '../form/open-form.ts';
-import { keepFocus } from '../show/keep-focus.ts';
+import { keepFocus } from '../show/focus.ts';
 import { failureOf, Trace } from '../show/problem.tsx';
 import { useMay, useProfile, type Profile } from '../show/profile.ts';
 import { idOf, labelOf, type Action, type AnyRow, type Question, type Resource } from '../resource.ts';

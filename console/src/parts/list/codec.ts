@@ -1,5 +1,5 @@
 // The state of a list in the URL: the API's names, without defaults and invalid values.
-import { pasted } from '../show/pasted.ts';
+import { pasted } from '../show/typed.ts';
 
 export interface ListState {
   page: number;

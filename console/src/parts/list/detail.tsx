@@ -8,13 +8,13 @@ import { call, type Route } from '../../contract/api.ts';
 import { read, texts } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { Guard } from '../show/guard.tsx';
-import { isFirstPage } from '../show/is-first-page.ts';
+import { isFirstPage } from '../show/location.ts';
 import { LinkButton } from '../show/link-button.tsx';
 import { noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { Facts } from '../show/facts.tsx';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';
-import { useReturnFocus } from '../show/use-return-focus.ts';
+import { useReturnFocus } from '../show/focus.ts';
 import { ActionButtons } from './actions.tsx';
 
 const t = texts({

@@ -16,7 +16,7 @@ import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { LinkButton } from '../show/link-button.tsx';
-import { useListAddress } from '../show/list-address.ts';
+import { useListAddress } from '../show/location.ts';
 import { showAmount, showCount } from '../show/money.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';

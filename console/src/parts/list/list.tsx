@@ -18,7 +18,7 @@ import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { Guard } from '../show/guard.tsx';
-import { keepFocus } from '../show/keep-focus.ts';
+import { keepFocus } from '../show/focus.ts';
 import { failureOf, noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';

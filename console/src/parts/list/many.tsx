@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { call, Failure } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
-import { keepFocus } from '../show/keep-focus.ts';
+import { keepFocus } from '../show/focus.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useProfile } from '../show/profile.ts';
 import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';

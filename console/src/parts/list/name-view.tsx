@@ -2,8 +2,8 @@
 import { Input, Modal } from 'antd';
 import { useState } from 'react';
 import { texts } from '../../contract/texts.ts';
-import { isOfInputMethod } from '../show/input-method.ts';
-import { useReturnFocus } from '../show/use-return-focus.ts';
+import { isOfInputMethod } from '../show/typed.ts';
+import { useReturnFocus } from '../show/focus.ts';
 
 const t = texts({
   'zh-CN': { name: '视图名称', keep: '保存', cancel: '取消' },

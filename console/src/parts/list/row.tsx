@@ -3,7 +3,7 @@ import { MoreOutlined } from '@ant-design/icons';
 import type { ReactNode } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
-import { useListAddress } from '../show/list-address.ts';
+import { useListAddress } from '../show/location.ts';
 import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
 import { idOf, type AnyRow, type Resource } from '../resource.ts';

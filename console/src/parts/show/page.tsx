@@ -5,7 +5,7 @@ import { useEffect, type ReactNode } from 'react';
 import { useLocation, useNavigate } from 'react-router';
 import { remember } from '../../contract/recent.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
-import { isFirstPage } from './is-first-page.ts';
+import { isFirstPage } from './location.ts';
 import { LinkButton } from './link-button.tsx';
 import { useTitle } from './use-title.ts';
 

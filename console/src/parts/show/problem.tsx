@@ -5,7 +5,7 @@ import { Failure } from '../../contract/api.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { Copyable } from './copyable.tsx';
 import { LinkButton } from './link-button.tsx';
-import { useListAddress } from './list-address.ts';
+import { useListAddress } from './location.ts';
 import { showClock } from './time.ts';
 
 const t = texts({

@@ -1,7 +1,24 @@
-// Returns the focus to what opened a drawer or dialog when it is closed.
+// Where the focus goes when what had it is gone, as a deleted row, a drawer that is closed or a screen that was left.
 import { useEffect, useState } from 'react';
 
-/** @param hasRoute whether it has an address of its own, which a link may lead to */
+/**
+ * To the content of the page, so that Tab continues there and not at the menu: after what is being drawn, and after what
+ * takes the focus itself.
+ */
+export function keepFocus(): void {
+  setTimeout(() =>
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body)
+        document.getElementById('content')?.focus({ preventScroll: true });
+    }),
+  );
+}
+
+/**
+ * From a drawer or dialog that is closed back to what opened it.
+ *
+ * @param hasRoute whether it has an address of its own, which a link may lead to
+ */
 export function useReturnFocus(hasRoute = true): void {
   const [opener] = useState(() => document.activeElement);
   // A page that gave way to the drawer is drawn anew, and so is the link there that leads to it.

@@ -1,7 +1,8 @@
-// A page for those who may call the routes it needs.
+// Pages and links for those who may call the routes they need.
 import type { ComponentType } from 'react';
 import type { Route } from '../../contract/api.ts';
 import { read, type Both } from '../../contract/texts.ts';
+import { LinkButton, type LinkButtonProps } from './link-button.tsx';
 import { noPermission, Problem } from './problem.tsx';
 import { useMay } from './profile.ts';
 import { useTitle } from './use-title.ts';
@@ -22,3 +23,10 @@ function NotAllowed({ title }: { title: string }) {
     </section>
   );
 }
+
+/** @returns a link button beside the title of a list; others get none */
+export const permittedLink = (routes: readonly Route[], text: Both, props: LinkButtonProps) =>
+  function PermittedLink() {
+    const may = useMay();
+    return routes.every((route) => may(route)) ? <LinkButton {...props}>{read(text)}</LinkButton> : null;
+  };

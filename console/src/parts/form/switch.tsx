@@ -1,2 +1,0 @@
-// The library's switch, loaded on demand.
-export { Switch as default } from 'antd';

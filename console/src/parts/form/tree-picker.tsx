@@ -1,2 +1,0 @@
-// The library's tree select, loaded on demand.
-export { TreeSelect as default } from 'antd';
