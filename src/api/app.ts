@@ -5,7 +5,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { config } from '../../config/index.js';
 import { isCommitting, setDeadline } from '../lib/process/context.js';
 import { AppError, fail } from '../lib/errors/app-error.js';
-import { withTimeout } from '../lib/process/with-timeout.js';
+import { withTimeout } from '../lib/process/timers.js';
 import { parametersOf, type NamedValues } from '../lib/input/body-fields.js';
 import { coercer, validate } from '../lib/input/validation.js';
 import { webConsole } from './http/console.js';

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { Worker, type Job } from 'bullmq';
 import { config } from '../../config/index.js';
 import { currentSpan, inContext } from '../lib/process/context.js';
-import { every } from '../lib/process/every.js';
+import { every } from '../lib/process/timers.js';
 import { defaultLanguage } from '../lib/values/language.js';
 import { logger, throttled } from '../lib/watch/logger.js';
 import { queueTelemetry } from '../lib/queue/telemetry.js';

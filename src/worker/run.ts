@@ -4,7 +4,7 @@ import { AppError } from '../lib/errors/app-error.js';
 import { logger } from '../lib/watch/logger.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { reply, type Envelope } from '../lib/queue/queue.js';
-import { withTimeout } from '../lib/process/with-timeout.js';
+import { withTimeout } from '../lib/process/timers.js';
 import { validate } from '../lib/input/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';

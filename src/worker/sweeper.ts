@@ -1,7 +1,7 @@
 // Queues rows again whose job was lost; while Redis is unavailable it does short work itself. Removes expired files.
 import { schedule, type Logger, type ScheduledTask } from 'node-cron';
 import { config } from '../../config/index.js';
-import { every } from '../lib/process/every.js';
+import { every } from '../lib/process/timers.js';
 import { now } from '../lib/values/clock.js';
 import { logger } from '../lib/watch/logger.js';
 import { QueueUnavailable } from '../lib/queue/queue.js';

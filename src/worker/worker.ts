@@ -3,7 +3,7 @@
 import { config } from '../../config/index.js';
 import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';
-import { withTimeout } from '../lib/process/with-timeout.js';
+import { withTimeout } from '../lib/process/timers.js';
 import { add, closeQueues } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
 import { maxConnectMs, redis } from '../lib/redis/redis.js';

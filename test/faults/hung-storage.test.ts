@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
-import { withTimeout } from '../../src/lib/process/with-timeout.js';
+import { withTimeout } from '../../src/lib/process/timers.js';
 import { Client } from '../support/client.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { until } from '../support/until.js';

@@ -4,12 +4,11 @@ import type { Fault } from './fault.js';
 const wechat = 'src/lib/channels/wechat.ts';
 const wechatApi = 'src/lib/channels/wechat-api.ts';
 const wechatKeys = 'src/lib/channels/wechat-keys.ts';
-const wechatNotice = 'src/lib/channels/wechat-notice.ts';
 const wechatRequest = 'src/lib/channels/wechat-request.ts';
 const alipay = 'src/lib/channels/alipay.ts';
 const intake = 'src/api/payment-notify.ts';
 const judgement = 'src/api/flows/callback-judgement.ts';
-const wechatNotices = 'test/trade/notices-wechat.test.ts';
+const wechats = 'test/trade/notices-wechat.test.ts';
 const alipayNotices = 'test/trade/notices-alipay.test.ts';
 const everyNotice = 'test/trade/notices.test.ts';
 
@@ -19,7 +18,7 @@ export const notices: Fault[] = [
     from: `if (!(await isSignedNotice(callback, config, signal))) return 'forged';`,
     to: `await isSignedNotice(callback, config, signal);`,
     breaks: 'what is sealed for us pays without a signature',
-    test: wechatNotices,
+    test: wechats,
     match: 'a notice with *changes no state',
   },
   {
@@ -27,7 +26,7 @@ export const notices: Fault[] = [
     from: `isSigned({ headers, body: raw }, key, receivedAt)`,
     to: `isSigned({ headers, body: JSON.stringify(JSON.parse(raw)) }, key, receivedAt)`,
     breaks: 'a body is verified as this service would write it',
-    test: wechatNotices,
+    test: wechats,
     match: 'V2*',
   },
   {
@@ -35,7 +34,7 @@ export const notices: Fault[] = [
     from: `difference <= clockDifferenceMs &&`,
     to: `difference >= 0 &&`,
     breaks: 'a captured notice is good for ever',
-    test: wechatNotices,
+    test: wechats,
     match: 'a notice signed more than five minutes away*',
   },
   {
@@ -55,7 +54,7 @@ export const notices: Fault[] = [
     match: '*a signed notice for another account*',
   },
   {
-    file: wechatNotice,
+    file: wechat,
     from: `if (mchid !== mch_id) return false;`,
     to: ``,
     breaks: 'the merchant number is ignored',
@@ -63,7 +62,7 @@ export const notices: Fault[] = [
     match: '*a signed notice for another account*',
   },
   {
-    file: wechatNotice,
+    file: wechat,
     from: `appid === app_id && amount?.currency === 'CNY'`,
     to: `appid === app_id`,
     breaks: 'fen are taken for cents of any currency',
@@ -71,7 +70,7 @@ export const notices: Fault[] = [
     match: '*a signed notice for another account*',
   },
   {
-    file: wechatNotice,
+    file: wechat,
     from: `if (!isPaid(content)) return {`,
     to: `if (!content.trade_state) return {`,
     breaks: 'a transaction that is closed pays',
@@ -91,7 +90,7 @@ export const notices: Fault[] = [
     from: `serial.startsWith(publicKeyId)`,
     to: `serial.startsWith('0')`,
     breaks: 'the name of an unknown public key makes this service ask for certificates',
-    test: wechatNotices,
+    test: wechats,
     match: 'while the platform changes*',
   },
   {
@@ -99,7 +98,7 @@ export const notices: Fault[] = [
     from: `now().getTime() - download.at >= certificatesRestMs`,
     to: `now().getTime() >= download.at`,
     breaks: 'each notice under an unknown name makes this service ask for certificates',
-    test: wechatNotices,
+    test: wechats,
     match: 'what does not open*',
   },
   {
@@ -197,7 +196,7 @@ export const notices: Fault[] = [
     from: `p.pay_time = COALESCE(c.paid_at, c.created_at)`,
     to: `p.pay_time = c.created_at`,
     breaks: 'money is booked on the day its notice came',
-    test: wechatNotices,
+    test: wechats,
     match: 'whether an order can still be paid*',
   },
 ];

@@ -3,7 +3,7 @@ import { config } from '../../../config/index.js';
 import { logger } from '../../lib/watch/logger.js';
 import { QueueUnavailable } from '../../lib/queue/queue.js';
 import { settlementSeconds } from '../../lib/watch/metrics.js';
-import { withTimeout } from '../../lib/process/with-timeout.js';
+import { withTimeout } from '../../lib/process/timers.js';
 import { settlePayment } from '../../jobs/settle-payment.js';
 import { verdictOf, type CallbackKey } from '../../models/trade/payment-callback.js';
 import type { Settlement } from '../../models/trade/payment-attempt.js';

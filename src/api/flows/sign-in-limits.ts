@@ -1,6 +1,6 @@
 // The limits on guessing passwords (docs/api.md, 3), at sign-in and at a password change.
 import { config } from '../../../config/index.js';
-import { Attempts } from '../../lib/redis/attempts.js';
+import { Attempts } from '../../lib/redis/limiters.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { networkOf } from '../../lib/values/ip.js';
 import { signedInLately } from '../../models/access/admin-session.js';

@@ -6,7 +6,7 @@ import { toJson } from '../../lib/values/json.js';
 import { logger, throttled } from '../../lib/watch/logger.js';
 import { withZone } from '../../lib/values/time.js';
 import { currentZone } from '../../lib/process/context.js';
-import { every } from '../../lib/process/every.js';
+import { every } from '../../lib/process/timers.js';
 import type { Identity } from '../../models/access/identity.js';
 import type { RequestState } from '../declare/request-state.js';
 import type { Route } from '../declare/route.js';

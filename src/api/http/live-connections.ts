@@ -2,7 +2,7 @@
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
-import { every } from '../../lib/process/every.js';
+import { every } from '../../lib/process/timers.js';
 import { logger, throttled } from '../../lib/watch/logger.js';
 import { gauge } from '../../lib/watch/metrics.js';
 import { isBlocked } from '../../models/office/blacklist.js';

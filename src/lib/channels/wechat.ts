@@ -2,20 +2,30 @@
 // 501 unless PAYMENT_CHANNEL_RESULTS opens them (spec.md, Payment callback, rule 4).
 import { randomUUID } from 'node:crypto';
 import Joi from 'joi';
+import { decodeTime } from 'ulid';
 import { now } from '../values/clock.js';
 import { Money } from '../values/money.js';
+import { paymentPeriod } from '../values/numbers.js';
 import { randomToken } from '../secrets/random-id.js';
 import { signRsa } from '../secrets/rsa.js';
 import { beijingTime } from '../values/time.js';
-import { ChannelFailure, type Channel, type MethodConfig, type Placement } from './channel.js';
+import {
+  ChannelFailure,
+  type CallbackClaim,
+  type Channel,
+  type MethodConfig,
+  type Placement,
+  type RawCallback,
+  type RefundClaim,
+} from './channel.js';
 import { gatewayUrl, identifier, privateKey, publicKey, secret, webUrl } from './config-key.js';
+import { parseObject } from './json-object.js';
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { callWechat, isSignedNotice } from './wechat-api.js';
-import { claimOf, contentOf, isOwn, isProbe, refundOf } from './wechat-notice.js';
 import { queryRefund, refundLimits, sendRefund } from './wechat-refund.js';
 import { lines } from './wechat-request.js';
 import { openResource, sealResource } from './wechat-seal.js';
-import { closeTrade, queryTrade, tradeNumber } from './wechat-trade.js';
+import { closeTrade, paidTrade, queryTrade, tradeNumber, type Transaction } from './wechat-trade.js';
 
 /** Anybody may send what opens under none of them. */
 const maxKeys = 100;
@@ -187,4 +197,50 @@ function textOf(value: unknown): string {
     zh: '渠道应答缺少内容',
     en: 'the answer of the channel lacks what was asked for',
   });
+}
+
+/** The payment number of a `tradeNumber`. */
+function readNumber(number: unknown): string | undefined {
+  // A ULID begins with 7 at most.
+  const tail =
+    typeof number === 'string' ? /^PAY([0-7][0-9A-HJKMNP-TV-Z]{25})$/.exec(number)?.[1] : undefined;
+  if (tail === undefined) return undefined;
+  const day = new Date(decodeTime(tail)).toISOString().slice(0, 10).replaceAll('-', '');
+  const paymentNo = `PAY${day}${tail}`;
+  return paymentPeriod(paymentNo) === undefined ? undefined : paymentNo;
+}
+
+/** Whether it is a probe: WeChat signs some notices wrongly on purpose, and sends a good one afterwards. */
+const isProbe = ({ headers }: RawCallback): boolean =>
+  headers['wechatpay-signature']?.startsWith('WECHATPAY/SIGNTEST/') ?? false;
+
+/** Undefined when it does not open under that key. */
+const contentOf = (resource: unknown, key: string): Transaction | undefined =>
+  parseObject(openResource(resource, key) ?? '');
+
+// Out of a refund that is ABNORMAL money goes back once a person has chosen another way.
+function refundOf({ refund_status, out_refund_no }: Transaction): { refund?: RefundClaim } {
+  if (refund_status === undefined) return {};
+  return { refund: { refundNo: String(out_refund_no), hasFailed: refund_status === 'CLOSED' } };
+}
+
+const isPaid = ({ trade_state }: Transaction): boolean => trade_state === 'SUCCESS';
+
+/** Undefined when it names no payment of ours. */
+function claimOf(content: Transaction, fields: Record<string, unknown>): CallbackClaim | undefined {
+  const paymentNo = readNumber(content.out_trade_no);
+  if (paymentNo === undefined) return undefined;
+  const claim = { paymentNo, fields: { ...fields, resource: content } };
+  if (!isPaid(content)) return { ...claim, says: 'other', amounts: [], ...refundOf(content) };
+  const paid = paidTrade(content);
+  if (!paid) return { ...claim, says: 'paid', amounts: [] };
+  const { amount, ...rest } = paid;
+  return { ...claim, says: 'paid', ...rest, amounts: [amount] };
+}
+
+/** Whether it is for the merchant and application of the method. A refund names neither application nor currency. */
+function isOwn({ mchid, appid, amount, ...rest }: Transaction, { mch_id, app_id }: MethodConfig): boolean {
+  if (mchid !== mch_id) return false;
+  if (!isPaid(rest)) return appid === undefined || appid === app_id;
+  return appid === app_id && amount?.currency === 'CNY';
 }

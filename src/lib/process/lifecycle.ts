@@ -2,7 +2,7 @@
 import { format } from 'node:util';
 import { config } from '../../../config/index.js';
 import { flushLogs, logger } from '../watch/logger.js';
-import { withTimeout } from './with-timeout.js';
+import { withTimeout } from './timers.js';
 
 export type Closer = () => void | Promise<void>;
 

@@ -6,7 +6,7 @@ import { config } from '../../../config/index.js';
 import { currentTraceId } from '../process/context.js';
 import { logger, throttled } from '../watch/logger.js';
 import { listen, publish, untilListening } from '../redis/pubsub.js';
-import { withTimeout } from '../process/with-timeout.js';
+import { withTimeout } from '../process/timers.js';
 import { newUlid } from '../secrets/random-id.js';
 import { closeConnection, failingFast, openConnection } from '../redis/connection.js';
 import { redis } from '../redis/redis.js';

@@ -1,7 +1,7 @@
 // Messages between processes over Redis. They are hints: a missed one is recovered by reading the row.
 import type { Redis } from 'ioredis';
 import { logger } from '../watch/logger.js';
-import { withTimeout } from '../process/with-timeout.js';
+import { withTimeout } from '../process/timers.js';
 import { closeConnection, openConnection } from './connection.js';
 import { key, redis } from './redis.js';
 

@@ -1,7 +1,7 @@
 // The command connections to Redis, and the keys of this deployment. Callers decide what to do when Redis is
 // unavailable.
 import { config } from '../../../config/index.js';
-import { withTimeout } from '../process/with-timeout.js';
+import { withTimeout } from '../process/timers.js';
 import { closeConnection, failingFast, openConnection, silenceMs } from './connection.js';
 
 /**

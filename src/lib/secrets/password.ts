@@ -7,7 +7,7 @@ import { config } from '../../../config/index.js';
 import { currentIp } from '../process/context.js';
 import { AppError, fail } from '../errors/app-error.js';
 import { networkOf } from '../values/ip.js';
-import { withTimeout } from '../process/with-timeout.js';
+import { withTimeout } from '../process/timers.js';
 import { derivedKeys } from './secret-box.js';
 
 const { bcryptCost, hashConcurrency, hashQueue, hashQueuePerAddress, hashWaitMs } = config.auth;

@@ -5,7 +5,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { config } from '../../../config/index.js';
-import { withTimeout } from '../process/with-timeout.js';
+import { withTimeout } from '../process/timers.js';
 import { logger, throttled } from './logger.js';
 
 /** Max spans in the buffer; more are dropped. About 1 KiB each. */

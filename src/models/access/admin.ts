@@ -1,11 +1,10 @@
 // admins: the people who sign in here.
 import Joi from 'joi';
 import { literal, Op, type Transaction, type WhereOptions } from 'sequelize';
-import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull, id, noneToNull, status } from '../../lib/input/schema.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
-import { id, status } from '../../lib/input/schema.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { changing } from '../tables/versions.js';
 import { containing, during, findPage, matching } from '../tables/find.js';

@@ -1,6 +1,6 @@
 // departments: the tree administrators belong to.
 import type { Transaction } from 'sequelize';
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull } from '../../lib/input/schema.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { announce } from '../../lib/redis/changes.js';

@@ -1,7 +1,7 @@
 // menus: the tree of directories, pages and buttons of the administration.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull } from '../../lib/input/schema.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { toTree, withDescendants, type Tree } from '../../lib/values/tree.js';

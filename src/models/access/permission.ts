@@ -1,6 +1,6 @@
 // permissions: what a role may be allowed, as a slug and as method and path.
 import { Op, type Transaction } from 'sequelize';
-import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull, noneToNull } from '../../lib/input/schema.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';

@@ -1,6 +1,6 @@
 // roles: named sets of permissions and menus.
 import { Op, type Model, type ModelStatic, type Transaction } from 'sequelize';
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull } from '../../lib/input/schema.js';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';

@@ -11,7 +11,7 @@ import {
   type IpRange,
 } from '../../lib/values/ip-range.js';
 import { canonicalPart } from '../../lib/values/ip.js';
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull } from '../../lib/input/schema.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, lockRow, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';

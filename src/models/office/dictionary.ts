@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull } from '../../lib/input/schema.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';

@@ -8,7 +8,7 @@ import { select } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { countJobs, type QueueCounts } from '../../lib/queue/queue.js';
 import { tryWrite } from '../../lib/redis/redis.js';
-import { withTimeout } from '../../lib/process/with-timeout.js';
+import { withTimeout } from '../../lib/process/timers.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
 import { partitionedTables } from '../tables/partitions.js';
 import { countFailedJobs } from './failed-job.js';

@@ -1,5 +1,5 @@
 // Placing an order: its amount, its lines, its number, once per Idempotency-Key.
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';

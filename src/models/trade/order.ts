@@ -1,7 +1,7 @@
 // orders: what users are to pay for; lists, changes, cancelling. Only payment-settlement.ts makes an order paid.
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull, money } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
 import { reports, transact, type SqlValue } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
@@ -9,7 +9,6 @@ import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
 import { orderPeriod } from '../../lib/values/numbers.js';
-import { money } from '../../lib/input/schema.js';
 import { addFilters, filtersOf } from '../tables/filters.js';
 import { listPage } from '../tables/page.js';
 import { columnsOf, selection, sumWhere, type RowOf } from '../tables/selection.js';

@@ -4,7 +4,7 @@ import type { MethodConfig } from '../../lib/channels/channel.js';
 import { refuseDuplicates, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { logger } from '../../lib/watch/logger.js';
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull } from '../../lib/input/schema.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import type { Fields, Listed } from '../tables/table.js';

@@ -1,12 +1,11 @@
 // users: the customers who place orders.
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
-import { blankToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull, status } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
 import { change, refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
-import { status } from '../../lib/input/schema.js';
 import { announce } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';

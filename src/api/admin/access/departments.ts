@@ -1,16 +1,16 @@
 // /departments: the tree administrators belong to.
 import Joi from 'joi';
-import { noneToZero } from '../../../lib/input/blank-to-null.js';
 import {
   email,
-  parent,
   idParam,
+  nonEmptyText,
+  noneToZero,
   optionalMultiline,
   optionalText,
+  parent,
   phone,
   sort,
   status,
-  nonEmptyText,
 } from '../../../lib/input/schema.js';
 import {
   createDepartment,

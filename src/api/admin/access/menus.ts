@@ -1,15 +1,15 @@
 // /menus: the tree of the administration.
 import Joi from 'joi';
-import { noneToZero } from '../../../lib/input/blank-to-null.js';
 import {
-  parent,
   idParam,
   lookupName,
+  nonEmptyText,
+  noneToZero,
   optionalText,
+  parent,
   slug,
   sort,
   status,
-  nonEmptyText,
   webAddress,
 } from '../../../lib/input/schema.js';
 import {

@@ -1,17 +1,17 @@
 // /dictionaries: types and their entries.
 import Joi from 'joi';
-import { noneToZero } from '../../../lib/input/blank-to-null.js';
-import { listKeys } from '../../../lib/input/list-query.js';
 import {
-  parent,
-  parentFilter,
   idParam,
+  nonEmptyText,
+  noneToZero,
   optionalMultiline,
   optionalText,
+  parent,
+  parentFilter,
   sort,
   status,
-  nonEmptyText,
 } from '../../../lib/input/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
 import {
   createDictionary,
   deleteDictionary,

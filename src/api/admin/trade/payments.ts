@@ -1,9 +1,8 @@
 // /payments: payments of orders. {id} is the payment number; the numeric id works too.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
-import { noneToNull } from '../../../lib/input/blank-to-null.js';
+import { id, idOrNone, money, noneToNull, optionalMultiline } from '../../../lib/input/schema.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, idOrNone, money, optionalMultiline } from '../../../lib/input/schema.js';
 import {
   createPayment,
   findPayment,

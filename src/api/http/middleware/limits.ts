@@ -4,7 +4,7 @@ import type { LimitName } from '../../../../config/limits.js';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { networkOf } from '../../../lib/values/ip.js';
-import { RateLimit } from '../../../lib/redis/rate-limit.js';
+import { RateLimit } from '../../../lib/redis/limiters.js';
 import type { RequestState } from '../../declare/request-state.js';
 import { fullPath, type Route } from '../../declare/route.js';
 

@@ -1,4 +1,4 @@
-// A promise with a timeout.
+// A promise with a timeout, and a timer of work that must not overlap itself.
 
 type Executor<T> = ConstructorParameters<typeof Promise<T>>[0];
 
@@ -13,4 +13,16 @@ export function withTimeout<T>(first: Promise<T>, ms: number, late: Executor<T>)
     timer = setTimeout(late, ms, resolve, reject);
   });
   return Promise.race([first, second]).finally(() => clearTimeout(timer));
+}
+
+/** Runs a task every so many milliseconds, unless it still runs. The task never throws. @returns how to stop */
+export function every(ms: number, task: () => Promise<unknown>): () => void {
+  let isRunning = false;
+  const timer = setInterval(() => {
+    if (isRunning) return;
+    isRunning = true;
+    void task().finally(() => (isRunning = false));
+  }, ms);
+  timer.unref();
+  return () => clearInterval(timer);
 }

@@ -1,8 +1,8 @@
-// Counters of failed attempts, atomic and shared by all processes; each process counts alone while Redis is unavailable.
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+// Counters of failed attempts and of requests, shared by all processes; each counts alone while Redis is unavailable.
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { key, matchingKeys, redis } from './redis.js';
 
-export interface AttemptLimit {
+interface AttemptLimit {
   name: string;
   /** Failures that lock. */
   points: number;
@@ -11,6 +11,7 @@ export interface AttemptLimit {
   lockSeconds: number;
 }
 
+/** Locks a subject after too many failures. */
 export class Attempts {
   readonly #shared: RateLimiterRedis;
   /** Counts made without Redis; they remain in force when Redis is back. */
@@ -75,7 +76,7 @@ export class Attempts {
 /** @throws Error when Redis is unavailable */
 function countIn(limiter: RateLimiterRedis | RateLimiterMemory, subject: string): Promise<RateLimiterRes> {
   return limiter.consume(subject).catch((refusal: unknown) => {
-    if (isRefusal(refusal)) return refusal;
+    if (refusal instanceof RateLimiterRes) return refusal;
     throw refusal;
   });
 }
@@ -88,6 +89,37 @@ function sumOf(...counts: (RateLimiterRes | null)[]): { failures: number; waitMs
   };
 }
 
-function isRefusal(value: unknown): value is RateLimiterRes {
-  return typeof value === 'object' && value !== null && 'msBeforeNext' in value;
+interface Refusal {
+  limit: number;
+  /** Seconds until a retry makes sense. */
+  retryAfter: number;
+}
+
+/** Limits the requests of a subject per minute. */
+export class RateLimit {
+  readonly #limit: number;
+  readonly #limiter: RateLimiterRedis;
+
+  constructor(name: string, limit: number) {
+    const options = { points: limit, duration: 60, keyPrefix: key('rate', name) };
+    this.#limit = limit;
+    this.#limiter = new RateLimiterRedis({
+      ...options,
+      storeClient: redis,
+      // What is refused costs no command.
+      inMemoryBlockOnConsumed: limit,
+      insuranceLimiter: new RateLimiterMemory(options),
+    });
+  }
+
+  /** Counts one request. @returns undefined within the limit */
+  async take(subject: string): Promise<Refusal | undefined> {
+    try {
+      await this.#limiter.consume(subject);
+      return undefined;
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      return { limit: this.#limit, retryAfter: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) };
+    }
+  }
 }
