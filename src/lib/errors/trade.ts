@@ -1,7 +1,20 @@
-// Users, balances, orders, payments, refunds and payment methods.
+// Users, balances, orders, payments, refunds, payment methods and the payment callback.
 import { outcomes } from './outcomes.js';
 
 export const trade = {
+  ...outcomes(400, 400, {
+    invalid_payment_type: ['未知的支付类型', 'The payment type is not known'],
+    tenant_required: ['缺少租户标识', 'The tenant is missing'],
+  }),
+  ...outcomes(400, 30001, {
+    payment_notify_invalid: ['支付通知无效', 'The payment notification is not valid'],
+  }),
+  ...outcomes(400, 30002, {
+    payment_third_party_no_used: ['第三方交易号已被其他支付使用', 'The third-party number already paid another payment'],
+  }),
+  ...outcomes(400, 30003, {
+    payment_not_found: ['支付记录不存在', 'The payment does not exist'],
+  }),
   ...outcomes(400, 40001, {
     insufficient_balance: ['余额不足', 'The balance is not sufficient'],
     balance_limit_exceeded: ['余额超出上限', 'The balance would exceed the limit'],
@@ -12,6 +25,13 @@ export const trade = {
     payment_method_disabled: ['支付方式已停用', 'The payment method is switched off'],
     refund_not_waiting: ['该退款不在待审批状态', 'The refund does not wait for approval'],
     payment_gateway_disabled: ['支付网关未启用', 'The payment gateway is not enabled'],
+    payment_sign_invalid: ['支付通知签名无效', 'The signature of the payment notification is not valid'],
+    payment_amount_mismatch: ['支付金额不一致', 'The amount differs from the amount of the payment'],
+    payment_merchant_mismatch: ['支付通知属于其他商户、应用、卖家或币种', 'The payment notification is for another merchant, application, seller or currency'],
+    payment_callback_not_whole: [
+      '这条回调没有完整保存，无法重新验签；请让支付公司重新发送',
+      'The callback was not stored in full, so its signature cannot be verified again; have the payment company send it again',
+    ],
   }),
   ...outcomes(400, 40002, {
     user_has_balance: ['用户余额不为零，无法删除', 'The user has a balance and cannot be deleted'],
@@ -42,6 +62,9 @@ export const trade = {
   ...outcomes(403, 20003, {
     refund_own_request: ['不能审批自己发起的退款', 'You may not approve a refund that you requested'],
   }),
+  ...outcomes(404, 404, {
+    tenant_not_found: ['租户不存在', 'The tenant does not exist'],
+  }),
   ...outcomes(404, 20002, {
     balance_log_not_found: ['余额记录不存在', 'The balance log does not exist'],
     user_not_found: ['用户不存在', 'The user does not exist'],
@@ -49,6 +72,7 @@ export const trade = {
     refund_not_found: ['退款不存在', 'The refund does not exist'],
     payment_record_not_found: ['支付记录不存在', 'The payment does not exist'],
     payment_method_not_found: ['支付方式不存在', 'The payment method does not exist'],
+    payment_callback_not_found: ['该支付没有这条回调记录', 'The payment has no such callback'],
   }),
   ...outcomes(422, 30001, {
     order_amount_mismatch: ['订单金额与明细合计不一致', 'The amount is not the sum of the details'],
@@ -72,5 +96,15 @@ export const trade = {
   }),
   ...outcomes(501, 501, {
     payment_gateway_not_implemented: ['支付网关尚未实现该操作', 'The payment gateway does not implement this operation'],
+  }),
+  ...outcomes(503, 50001, {
+    payment_secret_unreadable: [
+      '支付方式的密钥无法用当前的 APP_KEY 打开，请重新填写',
+      'The secrets of the payment method cannot be decrypted under this APP_KEY; enter them again',
+    ],
+    payment_key_unavailable: [
+      '暂时无法取得支付公司的公钥，请稍后重新发送',
+      'The key of the payment company is not available at present; send the notification again later',
+    ],
   }),
 };
