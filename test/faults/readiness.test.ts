@@ -45,9 +45,9 @@ const noCache = [503, 50003, null] as const;
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** Waits for that word. */
-async function says(expected: readonly unknown[], query = ''): Promise<void> {
+async function says(expected: readonly unknown[]): Promise<void> {
   const begun = Date.now();
-  await until(async () => isSame(await readiness(query), expected), recoveryMs, 200);
+  await until(async () => isSame(await readiness(), expected), recoveryMs, 200);
   figures.worstRecoveryMs = Math.max(figures.worstRecoveryMs, Date.now() - begun);
 }
 

@@ -22,14 +22,10 @@ export interface TestStream {
 }
 
 /** Opens a stream below /api/admin. */
-export async function openStream(
-  client: Client,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<TestStream> {
+export async function openStream(client: Client, path: string): Promise<TestStream> {
   const abort = new AbortController();
   const response = await fetch(`${client.url}/api/admin${path}`, {
-    headers: { ...client.headers, ...headers },
+    headers: client.headers,
     signal: abort.signal,
   });
   const events: TestStream['events'] = [];

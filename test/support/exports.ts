@@ -29,11 +29,11 @@ export interface EndedExport {
   expires_at: string;
 }
 
-export const endOf = (caller: Client, id: number, ms = 30_000): Promise<EndedExport> =>
+export const endOf = (caller: Client, id: number): Promise<EndedExport> =>
   until(async () => {
     const { data } = await caller.get(`/exports/${id}`);
     return data.status === 0 ? undefined : (data as EndedExport);
-  }, ms);
+  }, 30_000);
 
 /** The file of an export, when it is there. */
 export async function fileOf(caller: Client, id: number): Promise<Buffer> {

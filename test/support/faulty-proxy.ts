@@ -24,8 +24,6 @@ type Listener = (data: Buffer) => void;
 interface Trap {
   text: string;
   fate: Fate;
-  /** How many connections it may still catch. */
-  left: number;
 }
 
 export class FaultyProxy {
@@ -77,21 +75,21 @@ export class FaultyProxy {
   }
 
   /**
-   * The next connections on which the service says this go silent at that moment: `everything` loses what was said as well,
+   * The next connection on which the service says this goes silent at that moment: `everything` loses what was said as well,
    * `answers` only what comes back.
    */
-  forgetAt(text: string, loss: Loss = 'everything', times = 1): void {
-    this.#traps.push({ text, fate: loss, left: times });
+  forgetAt(text: string, loss: Loss = 'everything'): void {
+    this.#traps.push({ text, fate: loss });
   }
 
   /** The next connection on which the service says this is cut at that moment. */
   cutAt(text: string): void {
-    this.#traps.push({ text, fate: 'cut', left: 1 });
+    this.#traps.push({ text, fate: 'cut' });
   }
 
   /** How many of those are still to come. */
   get armed(): number {
-    return this.#traps.reduce((sum, { left }) => sum + left, 0);
+    return this.#traps.length;
   }
 
   /** Decides about everything the service says from now on; without a function it is passed on. */
@@ -185,9 +183,8 @@ export class FaultyProxy {
   }
 
   #trapped(data: Buffer): Fate | undefined {
-    const trap = this.#traps.find(({ left, text }) => left > 0 && data.includes(text));
-    if (trap) trap.left--;
-    return trap?.fate;
+    const at = this.#traps.findIndex(({ text }) => data.includes(text));
+    return at < 0 ? undefined : this.#traps.splice(at, 1)[0]?.fate;
   }
 }
 

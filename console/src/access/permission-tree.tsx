@@ -54,11 +54,10 @@ async function allPermissions(signal: AbortSignal): Promise<Permission[]> {
 }
 
 export const permissionTree = (): Field<number[]> => ({
-  isWide: true,
   control: (props) => <Permissions {...props} />,
 });
 
-export const menuTree = (): Field<number[]> => ({ isWide: true, control: (props) => <Menus {...props} /> });
+export const menuTree = (): Field<number[]> => ({ control: (props) => <Menus {...props} /> });
 
 function Permissions(props: Control<number[]>) {
   const { data = [], error } = useQuery({

@@ -79,8 +79,8 @@ export const alipay: Channel = {
   },
 
   checkKeys: (config) => [
-    checkPrivateKey(config, 'private_key'),
-    ...(config.alipay_public_key ? [checkPublicKey(config, 'alipay_public_key', 'private_key')] : []),
+    checkPrivateKey(config),
+    ...(config.alipay_public_key ? [checkPublicKey(config, 'alipay_public_key')] : []),
   ],
 
   // Only Alipay has the signing key.

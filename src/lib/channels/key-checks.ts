@@ -17,20 +17,16 @@ const problems = {
 } as const;
 
 /** Signs with the private key and verifies with its public key. */
-export function checkPrivateKey(config: MethodConfig, name: string): KeyCheck {
-  const key = readPrivateKey(config[name] ?? '');
-  const fits = key && verifyRsa(sample, signRsa(sample, config[name] ?? ''), createPublicKey(key));
-  return { key: name, problem: fits ? undefined : problems.unreadable };
+export function checkPrivateKey({ private_key = '' }: MethodConfig): KeyCheck {
+  const key = readPrivateKey(private_key);
+  const fits = key && verifyRsa(sample, signRsa(sample, private_key), createPublicKey(key));
+  return { key: 'private_key', problem: fits ? undefined : problems.unreadable };
 }
 
-/**
- * Whether this may be the company's public key.
- *
- * @param own name of the private key, whose public key is often pasted by mistake
- */
-export function checkPublicKey(config: MethodConfig, name: string, own: string): KeyCheck {
+/** Whether this may be the company's public key; the merchant's own is often pasted by mistake. */
+export function checkPublicKey(config: MethodConfig, name: string): KeyCheck {
   const key = readPublicKey(config[name] ?? '');
   if (!key) return { key: name, problem: problems.unreadable };
-  const isOwn = verifyRsa(sample, signRsa(sample, config[own] ?? ''), key);
+  const isOwn = verifyRsa(sample, signRsa(sample, config.private_key ?? ''), key);
   return { key: name, problem: isOwn ? problems.own : undefined };
 }

@@ -140,8 +140,8 @@ export const wechat: Channel = {
     const opens = openResource(sealResource('{}', api_v3_key), api_v3_key) === '{}';
     return [
       { key: 'api_v3_key', problem: opens ? undefined : unusableKey },
-      checkPrivateKey(config, 'private_key'),
-      ...(platform_public_key ? [checkPublicKey(config, 'platform_public_key', 'private_key')] : []),
+      checkPrivateKey(config),
+      ...(platform_public_key ? [checkPublicKey(config, 'platform_public_key')] : []),
     ];
   },
 

@@ -49,8 +49,6 @@ export interface Field<V = unknown> {
   items?(place: { name: string; row: Record<string, unknown> | undefined }): ReactNode;
   /** Typed: replaces the URL instead of adding to the history. */
   isTyped?: boolean;
-  /** Shown without a label. */
-  isWide?: boolean;
 }
 
 const t = texts({
@@ -94,7 +92,6 @@ export const slug = (): Field<string> => ({
 });
 
 export const note = (rows = 3): Field<string> => ({
-  isWide: true,
   control: ({ onChange, ...props }) => (
     <Input.TextArea {...props} rows={rows} onChange={(event) => onChange?.(event.target.value)} />
   ),
@@ -210,8 +207,8 @@ export const onOff = (initial = 1): Field<number> => ({
   ),
 });
 
-export const trueOrFalse = (initial = true): Field<boolean> => ({
-  initial,
+export const trueOrFalse = (): Field<boolean> => ({
+  initial: true,
   control: ({ value, onChange, ...props }) => (
     <Suspense fallback={null}>
       <Switch {...props} checked={value === true} onChange={(isOn) => onChange?.(isOn)} />

@@ -15,7 +15,6 @@ const t = texts({
 const LineTable = lazy(() => import('./line-table.tsx'));
 
 export const lines = (): Field<Line[]> => ({
-  isWide: true,
   initial: [emptyLine],
   problem: (value) => (value.some(hasWrongPrice) ? t.decimals : undefined),
   missing: (value) => (value.every((one) => isWhole(one) || hasWrongPrice(one)) ? undefined : t.incomplete),
