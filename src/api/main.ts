@@ -1,7 +1,7 @@
 // The API process.
 import type { AddressInfo } from 'node:net';
 import { config } from '../../config/index.js';
-import { loadDrawing } from '../lib/captcha/captcha.js';
+import { loadRenderer } from '../lib/captcha/captcha.js';
 import { closeDatabase } from '../lib/database/db.js';
 import { endGracefully, start, withinStart } from '../lib/process/lifecycle.js';
 import { logger } from '../lib/watch/logger.js';
@@ -13,7 +13,7 @@ import { guardStorage } from '../lib/storage/index.js';
 import { watchSystem } from '../lib/process/system-info.js';
 import { startTracing } from '../lib/watch/tracing.js';
 import { openWatchPort } from '../lib/watch/port.js';
-import { closeLogs, keepSystemLog } from '../jobs/log-keeping.js';
+import { closeLogs, keepSystemLog } from '../jobs/write-logs.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';
@@ -60,5 +60,5 @@ await start(async () => {
   const { version, commit } = config;
   logger.info({ port, host: config.app.host, version, commit }, 'API is listening');
   process.send?.('ready');
-  loadDrawing().catch((error: unknown) => logger.error({ error }, 'captchas cannot be drawn'));
+  loadRenderer().catch((error: unknown) => logger.error({ error }, 'captchas cannot be drawn'));
 });

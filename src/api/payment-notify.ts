@@ -8,7 +8,7 @@ import { now } from '../lib/values/clock.js';
 import type { ErrorSlug } from '../lib/errors/catalogue.js';
 import { fail } from '../lib/errors/app-error.js';
 import { paymentPeriod } from '../lib/values/numbers.js';
-import { documentedAs } from '../lib/input/schema-notes.js';
+import { documentedAs } from '../lib/input/schema.js';
 import { flagForAttention, type AttentionReason, type Mismatch } from '../models/trade/payment-attention.js';
 import {
   findCalledPayment,

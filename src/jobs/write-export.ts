@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { csvOf } from '../lib/sheets/csv.js';
 import { say } from '../lib/values/language.js';
 import { logger } from '../lib/watch/logger.js';
-import { processTime } from '../lib/process/process-time.js';
+import { processTime } from '../lib/process/timers.js';
 import { id } from '../lib/input/schema.js';
 import type { Cell, Sheet } from '../lib/sheets/sheet.js';
 import { storage } from '../lib/storage/index.js';

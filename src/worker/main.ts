@@ -10,7 +10,7 @@ import { connectRedis, disconnectRedis } from '../lib/redis/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { startTracing } from '../lib/watch/tracing.js';
 import { openWatchPort } from '../lib/watch/port.js';
-import { closeLogs, keepSystemLog } from '../jobs/log-keeping.js';
+import { closeLogs, keepSystemLog } from '../jobs/write-logs.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';

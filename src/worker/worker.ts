@@ -3,7 +3,7 @@
 import { config } from '../../config/index.js';
 import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';
-import { withTimeout } from '../lib/process/timers.js';
+import { processTime, withTimeout } from '../lib/process/timers.js';
 import { add, closeQueues } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
 import { maxConnectMs, redis } from '../lib/redis/redis.js';
@@ -11,7 +11,6 @@ import { startSweeper } from './sweeper.js';
 import { consume, type RunningWorker } from './consume.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { newUlid } from '../lib/secrets/random-id.js';
-import { processTime } from '../lib/process/process-time.js';
 
 export interface StartedWorker {
   /** Takes no new jobs and waits for the running ones. */

@@ -42,7 +42,7 @@ export const logs: Fault[] = [
     match: 'concurrent entries are each written exactly once',
   },
   {
-    file: 'src/jobs/log-keeping.ts',
+    file: 'src/jobs/write-logs.ts',
     from: `    .catch(() => writeEntries(items))`,
     to: ``,
     breaks: 'without Redis nothing is logged',

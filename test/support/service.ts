@@ -5,7 +5,7 @@ import { syncPermissions } from '../../src/api/declare/permission.js';
 import { routes } from '../../src/api/routes.js';
 import { listen } from '../../src/api/http/server.js';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
-import { closeLogs } from '../../src/jobs/log-keeping.js';
+import { closeLogs } from '../../src/jobs/write-logs.js';
 import { closePubsub } from '../../src/lib/redis/pubsub.js';
 import { closeQueues } from '../../src/lib/queue/queue.js';
 import { queueNames } from '../../src/lib/queue/names.js';

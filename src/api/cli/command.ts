@@ -13,7 +13,7 @@ import { escaped } from '../../lib/input/printable.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { connectRedis, disconnectRedis, redis } from '../../lib/redis/redis.js';
 import { StartRefused } from '../../lib/process/lifecycle.js';
-import { closeLogs } from '../../jobs/log-keeping.js';
+import { closeLogs } from '../../jobs/write-logs.js';
 import { writeEntries } from '../../models/logs/log-entries.js';
 import { assertMigrated } from '../../models/migrations/schema.js';
 

@@ -3,7 +3,7 @@
 import Joi from 'joi';
 import type { Channel } from '../../lib/channels/channel.js';
 import { allChannels } from '../../lib/channels/index.js';
-import { keywords, named } from '../../lib/input/schema-notes.js';
+import { keywords, named } from '../../lib/input/schema.js';
 import { resource } from './response.js';
 import { nounOf } from './route.js';
 

@@ -1,8 +1,7 @@
 // Requests of chunked uploads: /attachments/chunk takes four kinds of calls.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
-import { nonEmptyText } from '../../lib/input/schema.js';
-import { documentedAs, named } from '../../lib/input/schema-notes.js';
+import { documentedAs, named, nonEmptyText } from '../../lib/input/schema.js';
 
 export const maxChunks = 10_000;
 

@@ -1,6 +1,6 @@
 // JSON Schemas from Joi schemas: Joi's own conversion, plus names, formats and examples it does not convert.
 import type Joi from 'joi';
-import type { Notes } from '../../lib/input/schema-notes.js';
+import type { Notes } from '../../lib/input/schema.js';
 import { vocabulary } from './vocabulary.js';
 
 export type Schema = Record<string, unknown>;

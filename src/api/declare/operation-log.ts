@@ -7,7 +7,7 @@ import { say, type Text } from '../../lib/values/language.js';
 import { mask, maskText } from '../../lib/secrets/mask.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/values/user-agent.js';
-import { keepEntry } from '../../jobs/log-keeping.js';
+import { keepEntry } from '../../jobs/write-logs.js';
 import type { Identity } from '../../models/access/identity.js';
 import type { OperationEntry } from '../../models/logs/operation-log.js';
 import type { RequestState } from './request-state.js';

@@ -2,8 +2,7 @@
 // schema of type Answer<T> describes the JSON of a T.
 import Joi from 'joi';
 import { maxDepth } from '../../lib/secrets/mask.js';
-import { keywords, named } from '../../lib/input/schema-notes.js';
-import { exactAmount } from '../../lib/input/schema.js';
+import { exactAmount, keywords, named } from '../../lib/input/schema.js';
 import type { Money } from '../../lib/values/money.js';
 import type { Page } from '../../lib/input/list-query.js';
 import type { Tree } from '../../lib/values/tree.js';

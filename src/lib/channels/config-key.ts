@@ -1,7 +1,7 @@
 // The Joi building blocks of channel configurations: secrets, keys, URLs.
 import Joi from 'joi';
 import { readPrivateKey, readPublicKey } from '../secrets/rsa.js';
-import { keywords } from '../input/schema-notes.js';
+import { keywords } from '../input/schema.js';
 import { isGatewayUrl } from './gateway.js';
 
 const pem = { contentMediaType: 'application/x-pem-file' };

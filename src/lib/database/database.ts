@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import type { Sequelize } from 'sequelize-typescript';
 import { committing, currentDeadline, currentUnit } from '../process/context.js';
-import { processTime } from '../process/process-time.js';
+import { processTime } from '../process/timers.js';
 import { deadlineOf, getConnection, isOpen, releaseConnection } from './connection.js';
 import type { DriverConnection } from './deadline.js';
 import { DatabaseBusy, DatabaseTimeout, isRerunnable, StatementFailed } from './errors.js';

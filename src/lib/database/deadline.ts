@@ -3,7 +3,7 @@
 //
 // mysql2's own `timeout` only ends the wait: the connection would return to the pool and hang the next caller.
 import type { Socket } from 'node:net';
-import { afterProcessTime } from '../process/process-time.js';
+import { afterProcessTime } from '../process/timers.js';
 import { recordStatement } from '../watch/statements.js';
 import { DatabaseTimeout, isDemoted } from './errors.js';
 

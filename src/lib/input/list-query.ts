@@ -3,8 +3,7 @@
 import Joi from 'joi';
 import type { SqlValue } from '../database/db.js';
 import { isId, periodOf, periodsOf } from '../values/numbers.js';
-import { clamped, time } from './schema.js';
-import { keywords } from './schema-notes.js';
+import { clamped, keywords, time } from './schema.js';
 
 export interface TimeRange {
   start_time?: Date;

@@ -6,8 +6,8 @@ import { allChannels, channelOf, isEnabled } from '../../../lib/channels/index.j
 import { describeKeys } from '../../../lib/channels/method-config.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { documentedAs } from '../../../lib/input/schema-notes.js';
 import {
+  documentedAs,
   idParam,
   nonEmptyText,
   optionalMultiline,
