@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import { setUnit, type Unit } from '../../lib/process/context.js';
 import { errno } from '../../lib/database/errors.js';
 import { AppError } from '../../lib/errors/app-error.js';
-import type { Transaction } from '../../lib/database/db.js';
+import type { Transaction } from '../../lib/database/transaction.js';
 import { validate } from '../../lib/input/validation.js';
 import { extendPartitions } from '../../models/tables/partitions.js';
 import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';

@@ -7,7 +7,6 @@ import { isDuplicate } from './errors.js';
 import { fail } from '../errors/app-error.js';
 import type { ErrorSlug } from '../errors/catalogue.js';
 
-export type { Transaction } from 'sequelize';
 export { literal, type Database, type SqlValue, type SqlValues } from './database.js';
 
 const { poolSize, statementSeconds, reportSeconds, bulkSeconds } = config.database;

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from '@opentelemetry/api';
 import { defaultLanguage, type Language } from '../values/language.js';
-import type { Transaction } from '../database/db.js';
+import type { Transaction } from '../database/transaction.js';
 
 export interface Context {
   traceId: string;
