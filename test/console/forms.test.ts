@@ -97,6 +97,24 @@ journey('a form that is being sent is not offered to be discarded', async (t, pa
   t.is(await page.getByText('Discard your changes?').count(), 0);
 });
 
+journey('a form that could not be sent says by itself when the service answers again', async (t, page) => {
+  await follow(page, '/console/trade/users/new');
+  const form = page.getByRole('dialog');
+  const username = unique('lost');
+  await form.getByLabel('Username').fill(username);
+  await page.route(/\/api\/admin\/users$/, (route) => route.abort());
+  await form.getByRole('button', { name: 'Save' }).click();
+  const refusal = page.getByText('The service cannot be reached; check the network');
+  await form.locator('.ant-alert-error').getByText('The service cannot be reached').waitFor();
+  t.is(await refusal.count(), 2, 'in the form, and above the page');
+  await page.unrouteAll();
+  // Nothing else of the page has failed, so nothing else is asked for once more.
+  await form.locator('.ant-alert-info').getByText('The service answers again').waitFor();
+  t.is(await refusal.count(), 0);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: username }).waitFor();
+});
+
 journey('a form that is left while it is sent says how it ended, and moves nobody', async (t, page) => {
   const { id, username } = await makeUser(own.service.admin);
   await follow(page, '/console/access/profile');

@@ -5,6 +5,7 @@ import { App, Badge, Button, Empty, Flex } from 'antd';
 import { lazy, Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
+import { useOutage } from '../contract/outage.ts';
 import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { Linked } from '../parts/show/linked.tsx';
@@ -35,11 +36,13 @@ export default function Bell() {
   const [isOpen, setOpen] = useState(false);
   const client = useQueryClient();
   const { message } = App.useApp();
+  const isAway = useOutage() !== undefined;
   const { data, error, refetch } = useQuery({
     queryKey: ['notifications', 'recent'],
     queryFn: ({ signal }) =>
       call('GET /api/admin/notifications/recent', { query: { limit: latest }, signal }),
-    refetchInterval: 60_000,
+    // On every page, and so what asks whether the service is back.
+    refetchInterval: isAway ? 5000 : 60_000,
   });
   const again = () => client.invalidateQueries({ queryKey: ['notifications'] });
   const onError = (failure: Error) => void message.error(failureOf(failure).message);

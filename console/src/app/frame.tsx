@@ -5,6 +5,7 @@ import { createContext, lazy, Suspense, useContext, useEffect, useMemo, useRef, 
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
 import { useLiveness } from '../contract/live.ts';
+import { useOutage } from '../contract/outage.ts';
 import { changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
 import { Guard } from '../parts/show/guard.tsx';
@@ -12,7 +13,6 @@ import { keepFocus } from '../parts/show/focus.ts';
 import { MenuButton } from '../parts/show/menu-button.tsx';
 import { useProfile } from '../parts/show/profile.ts';
 import { directoryOf, menuItems } from './menu.tsx';
-import { useOutage } from './outage.ts';
 import { placesOf } from './places.ts';
 
 /** Signs out: removes the token and shows the sign-in form. */

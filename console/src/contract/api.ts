@@ -60,6 +60,10 @@ export class Failure extends Error {
   get isOffline(): boolean {
     return this.status === 0;
   }
+  /** Whether the service itself gave no answer. Its own 502 has a trace: a channel or the storage has not answered. */
+  get isAway(): boolean {
+    return this.isOffline || (this.status >= 502 && !(this.status === 502 && this.details.trace_id));
+  }
   /** Whether a retry may help. */
   get isPassing(): boolean {
     return this.isOffline || [429, 502, 503, 504].includes(this.status);
@@ -134,7 +138,8 @@ async function send<R extends Route>(route: R, input: Input<R>): Promise<Respons
   const content = body === undefined ? undefined : isForm ? body : JSON.stringify(body);
   try {
     const response = await fetch(addressOf(route, input), { method, headers, body: content, signal });
-    transport.onAnswer?.(isAway(response) ? new Failure(t.away, response.status) : undefined);
+    const answer = new Failure(t.away, response.status, { trace_id: traceOf(response) });
+    transport.onAnswer?.(answer.isAway ? answer : undefined);
     return response;
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -144,9 +149,7 @@ async function send<R extends Route>(route: R, input: Input<R>): Promise<Respons
   }
 }
 
-/** A 502 with a trace is the service's own: it has answered, a channel or the storage has not. */
-const isAway = ({ status, headers }: Response): boolean =>
-  status >= 502 && !(status === 502 && headers.has('X-Trace-Id'));
+const traceOf = ({ headers }: Response): string | undefined => headers.get('X-Trace-Id') ?? undefined;
 
 interface Envelope {
   code: number;
@@ -185,7 +188,7 @@ function failureOf(response: Response, envelope: Envelope | undefined): Failure 
   const failure = new Failure(envelope?.message ?? unread(response.status), response.status, {
     error_code,
     errors,
-    trace_id: trace_id ?? response.headers.get('X-Trace-Id') ?? undefined,
+    trace_id: trace_id ?? traceOf(response),
     retryAfter: Number.isFinite(wait) ? wait : undefined,
   });
   if (response.status === 401 && session.token) session.onRefused?.(failure.code);

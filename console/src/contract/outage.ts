@@ -1,7 +1,7 @@
-// Whether the service does not answer.
-import { transport, type Failure } from '../contract/api.ts';
-import { reconnectNow } from '../contract/live.ts';
-import { createStore } from '../contract/store.ts';
+// Whether the service answers, as the last call found it.
+import { transport, type Failure } from './api.ts';
+import { reconnectNow } from './live.ts';
+import { createStore } from './store.ts';
 
 const outage = createStore<Failure | undefined>(undefined);
 
