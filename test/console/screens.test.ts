@@ -404,6 +404,28 @@ journey('the accessible name of a button is its text', async (t, page) => {
   t.notRegex(read, /button$/m, 'a button without a name');
 });
 
+journey(
+  'the head of the page names its buttons on a phone, and leaves the bell in sight',
+  async (t, page) => {
+    for (let sent = 0; sent < 12; sent++)
+      await own.service.admin.post('/notifications', { title: 'Unread', content: 'Once more' });
+    await page.setViewportSize(telephone);
+    await open(page, '/console/trade/orders');
+    const read = await page.locator('header').ariaSnapshot();
+    t.notRegex(read, /button$/m, 'a button without a name');
+    const bell = page.getByRole('button', { name: /^Notifications, \d\d unread/ });
+    await bell.waitFor();
+    const icon = await bell.locator('svg').boundingBox();
+    const count = await page.locator('header .ant-badge-count').boundingBox();
+    t.true(icon !== null && count !== null && count.x >= icon.x + icon.width / 2, 'half of the bell');
+    const next = await page
+      .getByRole('button', { name: /^Account/ })
+      .locator('svg')
+      .boundingBox();
+    t.true(next !== null && count !== null && count.x + count.width <= next.x, 'and the next button');
+    await page.setViewportSize(desk);
+  },
+);
 journey('a list is one table to a reader of the screen, its header included', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.locator('a.row-link').first().waitFor();

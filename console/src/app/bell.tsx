@@ -59,7 +59,7 @@ export default function Bell() {
   const unread = data?.unread_count ?? 0;
   return (
     <>
-      <Badge count={unread} size="small" offset={[-6, 6]}>
+      <Badge count={unread} size="small" className="bell">
         <Button
           type="text"
           icon={<BellOutlined />}

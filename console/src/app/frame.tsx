@@ -106,7 +106,12 @@ export function Frame() {
             aria-label={isWide ? t.fold : t.menu}
             onClick={() => (isWide ? changeSettings({ isMenuFolded: !isMenuFolded }) : setMenuOpen(true))}
           />
-          <Button className="find" icon={<SearchOutlined />} onClick={() => setPalette('find')}>
+          <Button
+            className="find"
+            icon={<SearchOutlined />}
+            aria-label={t.find}
+            onClick={() => setPalette('find')}
+          >
             <span>{t.find}</span>
             <kbd>/</kbd>
           </Button>
