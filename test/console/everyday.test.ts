@@ -398,6 +398,37 @@ journey('what is created is opened, and its history says by whom', async (t, pag
   t.pass();
 });
 
+journey('a log entry leads to its record, which the search forgets once it is deleted', async (t, page) => {
+  const { admin } = own.service;
+  const { id, username } = await makeUser(admin, { username: unique('logged') });
+  const made = await admin.put(`/users/${id}`, { nickname: 'Logged' });
+  const entries = `/console/logs/operation-logs?trace_id=`;
+  await follow(page, entries + made.headers.get('X-Trace-Id'));
+  await page.getByRole('link', { name: `/api/admin/users/${id}` }).click();
+  await page.getByRole('heading', { name: username }).waitFor();
+  const openedLately = async () => {
+    await page.keyboard.press('/');
+    await page.getByRole('option').first().waitFor();
+    const names = await page.getByRole('option').allTextContents();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    return names.filter((one) => one === `${username} · User` || one === `${id} · User`);
+  };
+  t.deepEqual(await openedLately(), [`${username} · User`]);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.waitForURL(/\/trade\/users$/);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  t.deepEqual(await openedLately(), []);
+  await follow(page, `/console/trade/users/${id}`);
+  await page.getByText('The user does not exist').waitFor();
+  t.deepEqual(await openedLately(), []);
+  await follow(page, `/console/logs/operation-logs?path=/users/${id}`);
+  await page.getByRole('link', { name: 'Change users' }).waitFor();
+  await page.getByRole('link', { name: 'Delete users' }).waitFor();
+  t.is(await page.getByRole('link', { name: `/api/admin/users/${id}` }).count(), 1, 'of the deletion none');
+});
+
 journey('an error at a field goes when the field changes', async (t, page) => {
   const { username } = await makeUser(own.service.admin);
   await follow(page, '/console/trade/users/new');

@@ -20,7 +20,11 @@ export function recentRecords(): Recent[] {
 /** At the sign-out: the next one to sign in must not see them. */
 export const forgetRecent = (): void => tabStorage.removeItem(place);
 
-export function remember(record: Recent): void {
-  const others = recentRecords().filter(({ address }) => address !== record.address);
-  tabStorage.setItem(place, JSON.stringify([record, ...others].slice(0, kept)));
-}
+const store = (records: Recent[]): void => tabStorage.setItem(place, JSON.stringify(records.slice(0, kept)));
+
+export const remember = (record: Recent): void =>
+  store([record, ...recentRecords().filter(({ address }) => address !== record.address)]);
+
+/** Of a record that no longer exists. @param end of its address, from the name of its list */
+export const forgetOne = (end: string): void =>
+  store(recentRecords().filter(({ address }) => !address.endsWith(end)));

@@ -1,11 +1,35 @@
 // Operations of administrators.
+import type { Row } from '../contract/api.ts';
 import { code, count, custom, text, time, trace } from '../parts/show/cells.tsx';
 import { Changes } from '../parts/show/changes.tsx';
 import { integer, option, words } from '../parts/form/fields.tsx';
+import { PageLink } from '../parts/show/page-link.tsx';
 import { resource } from '../parts/resource.ts';
 import { Tag } from '../parts/show/states.tsx';
 import { Json } from '../parts/show/timeline.tsx';
 import { CleanUpButton } from '../parts/list/clean-up.tsx';
+
+type Entry = Row<'GET /api/admin/operation-logs'>;
+
+/** The room of records that have a page, by the segment of the API. */
+const rooms: ReadonlyMap<string, string> = new Map([
+  ...['orders', 'payments', 'refunds', 'payment-methods', 'users'].map((name) => [name, 'trade'] as const),
+  ...['admins', 'roles', 'menus', 'permissions', 'departments'].map((name) => [name, 'access'] as const),
+  ...['dictionaries', 'blacklists', 'notifications'].map((name) => [name, 'office'] as const),
+]);
+
+/** Leads to the record, where it has a page and the call did not delete it. */
+function Path({ of: { path, method, record_key: key } }: { of: Entry }) {
+  const [, , , segment = ''] = path.split('/');
+  const room = rooms.get(segment);
+  const shown = (
+    <span className="cell-code" title={path}>
+      {path}
+    </span>
+  );
+  if (!room || !key || method === 'DELETE') return shown;
+  return <PageLink to={`/${room}/${segment}/${key}`}>{shown}</PageLink>;
+}
 
 export default resource('GET /api/admin/operation-logs', {
   name: 'operation-logs',
@@ -39,7 +63,7 @@ export default resource('GET /api/admin/operation-logs', {
     username: text(110),
     title: text(180),
     status: custom<number>((value) => <Tag tone={value < 400 ? 'green' : 'red'}>{value}</Tag>, 76),
-    path: code(240),
+    path: custom<string>((_, row) => <Path of={row as Entry} />, 240),
     ip: code(140),
     duration_ms: count(146),
     trace_id: trace(),

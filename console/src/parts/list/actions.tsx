@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
 import { call, type Route } from '../../contract/api.ts';
+import { forgetOne } from '../../contract/recent.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { formName, useTakeLeft } from '../form/open-form.ts';
@@ -122,7 +123,11 @@ export function useAct(
         path: pathOf(resource, action.route, row),
         body: bodyOf(action, row, profile) as never,
       }),
-    onSuccess: (answer, { action }) => finish(action, answer),
+    onSuccess: (answer, { action, row }) => {
+      const { name, remove } = resource.spec;
+      if (action.route === remove) forgetOne(`/${name}/${idOf(resource, row)}`);
+      return finish(action, answer);
+    },
     onError: (error) => {
       const failure = failureOf(error);
       modal.error({ title: failure.message, content: <Trace failure={failure} /> });

@@ -1,7 +1,9 @@
 // Explains a failure and what can be done about it.
 import { Alert, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
+import { useLocation } from 'react-router';
 import { Failure } from '../../contract/api.ts';
+import { forgetOne } from '../../contract/recent.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { Copyable } from './copyable.tsx';
 import { LinkButton } from './link-button.tsx';
@@ -90,6 +92,8 @@ export function Problem({
 
 /** The list of the record whose page or drawer is open. */
 function ToList({ list }: { list: Both }) {
+  const { pathname } = useLocation();
+  useEffect(() => forgetOne(pathname), [pathname]);
   return (
     <LinkButton size="small" to={useListAddress()}>
       {t.back(read(list))}
