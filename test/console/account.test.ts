@@ -349,6 +349,7 @@ freshJourney('a session elsewhere can be ended from the profile', async (t, page
   await sessions.getByRole('button', { name: 'End' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
   await sessions.nth(1).waitFor({ state: 'detached' });
+  await page.locator('#content:focus').waitFor();
   t.is((await elsewhere.get('/info')).errorCode, 'token_revoked');
 });
 

@@ -429,6 +429,31 @@ journey('a log entry leads to its record, which the search forgets once it is de
   t.is(await page.getByRole('link', { name: `/api/admin/users/${id}` }).count(), 1, 'of the deletion none');
 });
 
+journey('the focus is left alone while the calendar is loaded', async (t, page) => {
+  let go = () => undefined as void;
+  const isHeld = new Promise<void>((resolve) => (go = resolve));
+  await page.route(/calendar[^/]*\.js/, async (route) => {
+    await isHeld;
+    await route.continue();
+  });
+  await follow(page, '/console/trade/users');
+  const asked = page.waitForRequest(/calendar[^/]*\.js/);
+  await page.getByRole('textbox', { name: 'From' }).focus();
+  await asked;
+  t.is(await page.locator(':focus').getAttribute('aria-label'), 'From');
+  const user = page.getByLabel('Username').first();
+  await user.focus();
+  await page.keyboard.type('some');
+  go();
+  await page.waitForLoadState('networkidle');
+  await page.keyboard.type('body');
+  t.is(await user.inputValue(), 'somebody');
+  await page.getByRole('textbox', { name: 'From' }).focus();
+  await page.locator('.ant-picker-dropdown').waitFor();
+  t.is(await page.locator(':focus').getAttribute('placeholder'), 'From');
+  await page.keyboard.press('Escape');
+});
+
 journey('an error at a field goes when the field changes', async (t, page) => {
   const { username } = await makeUser(own.service.admin);
   await follow(page, '/console/trade/users/new');

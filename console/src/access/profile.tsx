@@ -10,6 +10,7 @@ import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
 import { changed, rebase, touched } from '../parts/form/form-values.ts';
 import { PasswordForm } from '../parts/form/password-form.tsx';
 import { Time } from '../parts/show/cells.tsx';
+import { keepFocus } from '../parts/show/focus.ts';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
 import { useProfile } from '../parts/show/profile.ts';
 import { useTitle } from '../parts/show/use-title.ts';
@@ -184,7 +185,7 @@ function Sessions() {
     mutationFn: (id: number) => call('DELETE /api/admin/profile/sessions/{id}', { path: { id } }),
     onSuccess: () => void message.success(t.ended),
     onError: (failure) => void message.error(failureOf(failure).message),
-    onSettled: () => client.invalidateQueries({ queryKey: ['own-sessions'] }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['own-sessions'] }).then(keepFocus),
   });
   const ask = (id: number): void => {
     modal.confirm({

@@ -1,7 +1,7 @@
 // The filters of a list, each bound to its name in the URL.
 import { DownOutlined, FilterOutlined } from '@ant-design/icons';
 import { Button, ConfigProvider, Flex, Input, Space } from 'antd';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, startTransition, Suspense, useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { read, texts } from '../../contract/texts.ts';
 import type { Control, Field } from '../form/fields.tsx';
@@ -175,6 +175,8 @@ const Calendar = lazy(() => import('./calendar.tsx'));
 function Period({ state, change }: { state: ListState; change: TakeChange }) {
   const [search] = useSearchParams();
   const [isWanted, setWanted] = useState(false);
+  // The plain fields stay until it is loaded; it takes their focus, unless that has gone elsewhere.
+  const want = (isIt: boolean) => startTransition(() => setWanted(isIt));
   const { start_time = '', end_time = '' } = state.filters;
   const shown = [start_time, end_time].map((time) => (time ? showDay(time) : ''));
   const names = [t.from, t.to];
@@ -187,7 +189,8 @@ function Period({ state, change }: { state: ListState; change: TakeChange }) {
           aria-label={name}
           placeholder={name}
           value={shown[at]}
-          onFocus={() => setWanted(true)}
+          onFocus={() => want(true)}
+          onBlur={() => want(false)}
         />
       ))}
     </Space.Compact>
@@ -210,13 +213,13 @@ function Period({ state, change }: { state: ListState; change: TakeChange }) {
       >
         {periodName}
       </MenuButton>
-      {isWanted ? (
-        <Suspense fallback={plain}>
+      <Suspense fallback={plain}>
+        {isWanted ? (
           <Calendar start={start_time} end={end_time} names={names} onChange={(range) => take(range)} />
-        </Suspense>
-      ) : (
-        plain
-      )}
+        ) : (
+          plain
+        )}
+      </Suspense>
     </Space.Compact>
   );
 }
