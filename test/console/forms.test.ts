@@ -113,6 +113,14 @@ journey('a form that could not be sent says by itself when the service answers a
   t.is(await refusal.count(), 0);
   await form.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: username }).waitFor();
+
+  await follow(page, '/console/access/profile');
+  await page.route('**/api/admin/profile', (route) => route.abort());
+  await page.getByLabel('Display name').fill('Lost');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.locator('form .ant-alert-error').waitFor();
+  await page.unrouteAll();
+  await page.locator('form').getByText('The service answers again').waitFor();
 });
 
 journey('a form that is left while it is sent says how it ended, and moves nobody', async (t, page) => {

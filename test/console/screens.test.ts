@@ -499,6 +499,12 @@ journey('a list on a phone is a set of cards, and its filters are collapsed', as
   t.false(await filter.isVisible());
   const filters = page.getByRole('search');
   await filters.getByRole('button', { name: 'Filters', exact: true }).click();
+  const edges = ['[data-filter=order_no]', '.filter-period'].map(async (one) => {
+    const { x = 0, width = 0 } = (await filters.locator(one).boundingBox()) ?? {};
+    return x + width;
+  });
+  const [edge = 0, ofPeriod = 0] = await Promise.all(edges);
+  t.true(Math.abs(edge - ofPeriod) < 1, 'the period is as wide as the other filters');
   await filters.getByLabel('From').click();
   const calendar = page.locator('.ant-picker-dropdown');
   await calendar.locator('.ant-picker-cell-in-view.ant-picker-cell-today').waitFor();

@@ -1,6 +1,6 @@
 // One's own account: data, password, and display settings of this browser.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Alert, App, Button, Form, Input, Segmented, Select, Skeleton } from 'antd';
+import { App, Button, Form, Input, Segmented, Select, Skeleton } from 'antd';
 import { useEffect, useRef, useState } from 'react';
 import { call, type Body } from '../contract/api.ts';
 import { browserZone, changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
@@ -11,7 +11,7 @@ import { changed, rebase, touched } from '../parts/form/form-values.ts';
 import { PasswordForm } from '../parts/form/password-form.tsx';
 import { Time } from '../parts/show/cells.tsx';
 import { keepFocus } from '../parts/show/focus.ts';
-import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { failureOf, Problem, SendProblem } from '../parts/show/problem.tsx';
 import { useProfile } from '../parts/show/profile.ts';
 import { useTitle } from '../parts/show/use-title.ts';
 
@@ -153,9 +153,7 @@ function Account() {
           }}
         />
       )}
-      {save.error && !failureOf(save.error).details.errors && (
-        <Alert type="error" role="alert" className="form-failure" title={failureOf(save.error).message} />
-      )}
+      {save.error && !failureOf(save.error).details.errors && <SendProblem failure={failureOf(save.error)} />}
       <Form.Item name="nickname" label={t.nickname} rules={[{ required: true }]}>
         <Input maxLength={50} />
       </Form.Item>

@@ -4,10 +4,9 @@ import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
 import { Fragment, useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { call, Failure, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
-import { useOutage } from '../../contract/outage.ts';
 import { randomKey } from '../../contract/plain-http.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
-import { detailsOf, failureOf, useCountdown } from '../show/problem.tsx';
+import { failureOf, SendProblem, useCountdown } from '../show/problem.tsx';
 import type { AnyRow, Question } from '../resource.ts';
 import { useReturnFocus } from '../show/focus.ts';
 import { useAskDiscard } from './ask-discard.ts';
@@ -28,7 +27,6 @@ const t = texts({
     stay: '继续填写',
     conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
     theirs: '采用对方的修改',
-    back: '服务已恢复，请再提交一次',
     arrived: '上一次提交其实已经生效。请关闭此表单，先核对记录，再决定是否重新提交',
   },
   'en-US': {
@@ -40,7 +38,6 @@ const t = texts({
     conflict: (names: string) =>
       `Someone else has just changed ${names}. Save again to overwrite their change`,
     theirs: 'Use their change',
-    back: 'The service answers again: try once more',
     arrived:
       'Your earlier attempt did take effect. Close this form and look at the record before you try again',
   },
@@ -94,8 +91,6 @@ export default function FormDrawer({
   const [isBusy, setBusy] = useState(false);
   const [isDirty, setDirty] = useState(false);
   const [failure, setFailure] = useState<ReturnType<typeof failureOf>>();
-  const outage = useOutage();
-  const isBack = !outage && failure?.isAway;
   // The limit that refused the last call; it holds whatever is typed since.
   const [limit, setLimit] = useState<ReturnType<typeof failureOf>>();
   const waitSeconds = useCountdown(limit?.details.retryAfter ?? 0, limit);
@@ -245,16 +240,7 @@ export default function FormDrawer({
       }
     >
       {about && <p className="soft">{about}</p>}
-      {failure && !isAtFields && (
-        <Alert
-          type={isBack ? 'info' : 'error'}
-          showIcon
-          role="alert"
-          className="form-failure"
-          title={isBack ? t.back : failure.message}
-          description={!isBack && detailsOf(failure, elsewhere)}
-        />
-      )}
+      {failure && !isAtFields && <SendProblem failure={failure} elsewhere={elsewhere} />}
       {conflicts.length > 0 && (
         <Alert
           type="warning"

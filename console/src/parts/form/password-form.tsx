@@ -1,10 +1,10 @@
 // Changes one's own password.
 import { useMutation } from '@tanstack/react-query';
-import { Alert, Button, Form, Input } from 'antd';
+import { Button, Form, Input } from 'antd';
 import { useEffect } from 'react';
 import { call, type Body } from '../../contract/api.ts';
 import { read, texts } from '../../contract/texts.ts';
-import { failureOf } from '../show/problem.tsx';
+import { failureOf, SendProblem } from '../show/problem.tsx';
 import { passwordRules } from './password-rules.ts';
 
 const t = texts({
@@ -63,9 +63,7 @@ export function PasswordForm({ isAlone, onDone }: Props) {
       onFinishFailed={({ errorFields: [first] }) => first && form.focusField(first.name)}
       disabled={change.isPending}
     >
-      {failure && !errors && (
-        <Alert type="error" role="alert" className="form-failure" title={failure.message} />
-      )}
+      {failure && !errors && <SendProblem failure={failure} />}
       <Form.Item name="old_password" label={t.old} rules={rules}>
         <Input.Password autoComplete="current-password" autoFocus={isAlone} />
       </Form.Item>

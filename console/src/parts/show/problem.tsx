@@ -3,6 +3,7 @@ import { Alert, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
 import { useLocation } from 'react-router';
 import { Failure } from '../../contract/api.ts';
+import { useOutage } from '../../contract/outage.ts';
 import { forgetOne } from '../../contract/recent.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { Copyable } from './copyable.tsx';
@@ -16,6 +17,7 @@ const t = texts({
     wait: (seconds: number) => `${seconds} 秒后重试`,
     unexpected: '出现意外错误',
     trace: '追踪号',
+    again: '服务已恢复，请再提交一次',
     denied: '没有权限查看此页面，请联系管理员',
     home: '返回首页',
     back: (list: string) => `返回${list}`,
@@ -26,6 +28,7 @@ const t = texts({
     wait: (seconds: number) => `Try again in ${seconds} s`,
     unexpected: 'Something unexpected went wrong',
     trace: 'Trace',
+    again: 'The service answers again: try once more',
     denied: 'You have no permission for this page; ask an administrator',
     home: 'Go to my first page',
     back: (list: string) => `Back to ${list.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())}`,
@@ -112,16 +115,38 @@ export function Trace({ failure }: { failure: Failure }) {
   );
 }
 
-/** Details beyond the message: errors of fields not shown, and the trace. */
-export const detailsOf = (failure: Failure, elsewhere: [string, string[]][]) =>
-  (elsewhere.length > 0 || failure.details.trace_id) && (
-    <>
-      {elsewhere.map(([name, messages]) => (
-        <div key={name}>{messages.join(' ')}</div>
-      ))}
-      <Trace failure={failure} />
-    </>
+/** Why a form could not be sent; once a service that was away answers again, that it can be. */
+export function SendProblem({
+  failure,
+  elsewhere = [],
+}: {
+  failure: Failure;
+  /** Errors of what the form has no fields for. */
+  elsewhere?: [string, string[]][];
+}) {
+  const outage = useOutage();
+  const isBack = !outage && failure.isAway;
+  return (
+    <Alert
+      type={isBack ? 'info' : 'error'}
+      showIcon
+      role="alert"
+      className="form-failure"
+      title={isBack ? t.again : failure.message}
+      description={
+        !isBack &&
+        (elsewhere.length > 0 || failure.details.trace_id) && (
+          <>
+            {elsewhere.map(([name, messages]) => (
+              <div key={name}>{messages.join(' ')}</div>
+            ))}
+            <Trace failure={failure} />
+          </>
+        )
+      }
+    />
   );
+}
 
 /** Seconds left since that failure. */
 export function useCountdown(seconds: number, of: Failure | undefined): number {
