@@ -85,6 +85,14 @@ export const orders: Fault[] = [
   },
   {
     file,
+    from: `AND o.deleted_at IS NULL FOR UPDATE\``,
+    to: `AND o.deleted_at IS NULL\``,
+    breaks: 'an order that is paid while it expires ends cancelled',
+    test: doubleMoney,
+    match: 'an order that is paid while it expires*',
+  },
+  {
+    file,
     from: `if (!order || (await isBeingPaid(orderNo, t))) return 'not_due';`,
     to: `if (!order) return 'not_due';`,
     breaks: 'stored, on-time money loses to the expiry of its order',

@@ -16,7 +16,7 @@ import type { MadePayment } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
-import { holding } from '../support/other-connection.js';
+import { connectionsAt, holding, lockWaits, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
@@ -208,6 +208,28 @@ test('money reported in time wins over expiry, cancelling and deleting', async (
   t.deepEqual([deleted.status, deleted.errorCode], [400, 'order_being_paid']);
   t.is(await settle(key as CallbackKey), 'paid');
   t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
+});
+
+test.serial('an order that is paid while it expires stays paid', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const { order_no, payment_no } = payment;
+  const key = (await store(payment, unique('T-'))) as CallbackKey;
+  await change('UPDATE orders SET expire_at = NOW(3) - INTERVAL 1 SECOND WHERE order_no = ?', [order_no]);
+  const letPay = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [payment_no]);
+  const settling = settle(key);
+  await until(async () => (await lockWaits('FROM payments p')) === 1);
+  // Nobody looks into the inbox until the settlement is over.
+  const inbox = await otherConnection();
+  const locking = inbox.query('LOCK TABLES payment_callbacks WRITE');
+  await until(async () => (await connectionsAt('LOCK TABLES payment_callbacks%')).length === 1);
+  const expiring = expireOrder(order_no);
+  await until(async () => (await connectionsAt(`SELECT% = 'pending'%`)).length === 1);
+  await letPay();
+  t.is(await settling, 'paid');
+  await locking;
+  await inbox.end();
+  t.is(await expiring, 'not_due');
+  t.is((await service.admin.get(`/orders/${order_no}`)).data.status, 'paid');
 });
 
 test('no payment is made or placed while one for its order is being settled', async (t) => {
