@@ -170,6 +170,14 @@ export const refunds: Fault[] = [
   },
   {
     file: run,
+    from: `if (!refund.due_at || refund.due_at <= now())`,
+    to: `if (!refund.due_at)`,
+    breaks: 'a halted process sends a refund that has been released since',
+    test: runs,
+    match: 'a run that was halted*',
+  },
+  {
+    file: run,
     from: `IF(r.due_at = :lease, :due, r.due_at)`,
     to: `:due`,
     breaks: 'a notice that comes while its refund is asked about is forgotten',

@@ -4,12 +4,14 @@ import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
+import { setClock } from '../../src/lib/values/clock.js';
 import { nextAsk } from '../../src/models/trade/refund-schedule.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
 import { companiesTest } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
 import { booksOf, refundPart, refundRow, type RefundRow } from '../support/refunds.js';
+import { connectionsAt, otherConnection } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 import { refusal } from '../support/wechat-ledger.js';
@@ -172,6 +174,22 @@ test.serial('a refund that fails at its company later releases the amount', asyn
   settle(refund_no, 'CLOSED');
   t.like((await query(refund_no)).data, { status: 'failed', code: 'CLOSED', accepted_at });
   t.like(await booksOf({ payment_no }), released);
+});
+
+test.serial('a run that was halted for longer than it had claimed the refund sends nothing', async (t) => {
+  const { refund_no } = await refunded('busy');
+  await makeDue(refund_no);
+  const other = await otherConnection();
+  await other.query('LOCK TABLES admins WRITE');
+  const halted = run(refund_no);
+  await until(async () => (await connectionsAt('SELECT%LEFT JOIN admins a%')).length === 1);
+  setClock(new Date(Date.now() + 3 * 60_000));
+  await other.end();
+  await t.throwsAsync(halted, { message: /halted/ }).finally(() => setClock());
+  t.deepEqual(asked(refund_no), ['refund', 'queryRefund']);
+  await makeDue(refund_no);
+  await run(refund_no);
+  t.deepEqual(asked(refund_no), ['refund', 'queryRefund', 'queryRefund', 'refund']);
 });
 
 test.serial('a query of a refund that is just being sent is answered as soon as it is', async (t) => {

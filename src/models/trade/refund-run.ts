@@ -82,6 +82,9 @@ async function askChannel(refund: ClaimedRefund, signal: AbortSignal): Promise<L
     await noteUnexplained(refund.payment_no);
   }
   if (await isHeldBack(refund.payment_no)) throw new ChannelFailure(heldBack);
+  // A process that was halted may find that later runs have ended the refund and released its amount.
+  if (!refund.due_at || refund.due_at <= now())
+    throw new Error('the run was halted past the end of its lease');
   const answer = await measured(refund.type, 'refund', () => refunds.send(order, signal));
   return { answer, isFinal: false };
 }
