@@ -143,6 +143,14 @@ export const settlement: Fault[] = [
     match: 'one of two payments in time for a cancelled order pays it',
   },
   {
+    file: attempt,
+    from: `AND c.id = :id FOR UPDATE'`,
+    to: `AND c.id = :id'`,
+    breaks: 'a payment that is paid loses the flag that was being set',
+    test: doubleMoney,
+    match: 'a flag that is set while*',
+  },
+  {
     file,
     from: `cancelled_at > created_at`,
     to: `cancelled_at < created_at`,

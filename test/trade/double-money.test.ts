@@ -232,6 +232,26 @@ test.serial('an order that is paid while it expires stays paid', async (t) => {
   t.is((await service.admin.get(`/orders/${order_no}`)).data.status, 'paid');
 });
 
+test.serial('a flag that is set while its payment is being paid stays', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const key = (await store(payment, unique('T-'))) as CallbackKey;
+  const flagging = await otherConnection();
+  await flagging.query('START TRANSACTION');
+  const flag = `UPDATE payments SET needs_attention = 1, fail_reason = 'refunded_elsewhere' WHERE payment_no = ?`;
+  await flagging.query(flag, [payment.payment_no]);
+  await flagging.query(
+    `INSERT INTO notifications (type, title, content, event_key, created_at) VALUES ('system', 'x', 'x', ?, NOW(3))`,
+    [`attention-${payment.payment_no}-refunded_elsewhere`],
+  );
+  const settling = settle(key);
+  await until(async () => (await lockWaits('payments p')) === 1);
+  await flagging.query('COMMIT');
+  await flagging.end();
+  t.is(await settling, 'paid');
+  const flagged = { status: 'paid', needs_attention: true, fail_reason: 'refunded_elsewhere' };
+  t.like((await trace(payment)).payment, flagged);
+});
+
 test('no payment is made or placed while one for its order is being settled', async (t) => {
   const { admin } = service;
   const payment = await makePayment(admin, methodId);
