@@ -120,6 +120,14 @@ export const refunds: Fault[] = [
     match: 'a refund whose answer was lost*',
   },
   {
+    file: 'src/models/trade/refund-schedule.ts',
+    from: `  await lockPayment(payment_no, t);`,
+    to: ``,
+    breaks: 'two workers send two refunds of a payment at the same time',
+    test: runs,
+    match: 'of two refunds of a payment*',
+  },
+  {
     file: elsewhere,
     from: `  await lockPayment(paymentNo, t);
   if (await isHeldBack(`,

@@ -11,7 +11,7 @@ import { checkEquations } from '../../src/models/figures/consistency.js';
 import { companiesTest } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
 import { booksOf, refundPart, refundRow, type RefundRow } from '../support/refunds.js';
-import { connectionsAt, otherConnection } from '../support/other-connection.js';
+import { connectionsAt, holding, lockWaits, otherConnection } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 import { refusal } from '../support/wechat-ledger.js';
@@ -347,6 +347,27 @@ test.serial('a company takes so many refunds of a payment, so far apart, for so 
   const late = await ask();
   t.deepEqual([late.status, late.code, late.errorCode], [400, 40004, 'refund_too_late']);
   t.is((await ask({ destination: 'balance' })).status, 200);
+});
+
+test.serial('of two refunds of a payment that are due at once one waits', async (t) => {
+  const payment = await companies.paid('wechat');
+  const first = await refundPart(service.admin, payment, '1.00');
+  const waiting = [
+    await refundPart(service.admin, payment, '1.00'),
+    await refundPart(service.admin, payment, '1.00'),
+  ];
+  const numbers = waiting.map(({ refund_no }) => refund_no);
+  await change('UPDATE refunds SET sent_at = NOW(3) - INTERVAL 2 MINUTE WHERE refund_no = ?', [
+    first.refund_no,
+  ]);
+  await Promise.all(numbers.map(makeDue));
+  const letGo = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [
+    payment.payment_no,
+  ]);
+  const runs = numbers.map(run);
+  await until(async () => (await lockWaits('FROM payments p')) === 2, 10_000).finally(letGo);
+  await Promise.all(runs);
+  t.deepEqual(numbers.map((number) => asked(number).length).sort(), [0, 1]);
 });
 
 test.serial('a refund is asked for more and more rarely, and never given up', (t) => {
