@@ -178,9 +178,10 @@ test.serial('a refund that fails at its company later releases the amount', asyn
 
 test.serial('a run that was halted for longer than it had claimed the refund sends nothing', async (t) => {
   const { refund_no } = await refunded('busy');
-  await makeDue(refund_no);
+  // A run reads the payment with its assignee.
   const other = await otherConnection();
   await other.query('LOCK TABLES admins WRITE');
+  await makeDue(refund_no);
   const halted = run(refund_no);
   await until(async () => (await connectionsAt('SELECT%LEFT JOIN admins a%')).length === 1);
   setClock(new Date(Date.now() + 3 * 60_000));
