@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Context, Middleware } from 'koa';
-import { config } from '../../../config/index.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
+import { storage } from '../../lib/storage/index.js';
 import { encodingFor, type Encoding } from './compression.js';
 
 interface Asset {
@@ -77,26 +77,28 @@ function sendAsset(ctx: Context, { type, bodies }: Asset): void {
 }
 
 // The component library writes styles into the page; each answer has its own nonce for them.
-function sendPage(ctx: Context, page: string): void {
+async function sendPage(ctx: Context, page: string): Promise<void> {
   const nonce = randomToken(18);
-  ctx.set({ 'Content-Security-Policy': policyWith(nonce), 'Cache-Control': 'no-store' });
+  ctx.set({ 'Content-Security-Policy': policyWith(nonce, await storeOrigin()), 'Cache-Control': 'no-store' });
   ctx.status = 200;
   ctx.type = 'text/html; charset=utf-8';
   ctx.body = page.replaceAll('NONCE', nonce);
 }
 
-// Downloads and uploads may go directly to the object store.
-const { s3 } = config.storage;
-const store = s3.presignedDownloads && s3.endpoint ? ` ${new URL(s3.endpoint).origin}` : '';
+// Downloads may come from the object store; its address is what the store makes of the settings: a bucket may be in its name.
+async function storeOrigin(): Promise<string> {
+  const address = await (await storage()).downloadUrl?.('any', 'inline', 'text/plain');
+  return address ? ` ${new URL(address).origin}` : '';
+}
 
-const policyWith = (nonce: string): string =>
+const policyWith = (nonce: string, store: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     `style-src-elem 'self' 'nonce-${nonce}'`,
     "style-src-attr 'none'",
-    `img-src 'self' data: blob:${store}`,
-    `media-src 'self' blob:${store}`,
+    "img-src 'self' data: blob:",
+    "media-src 'self' blob:",
     "frame-src 'self' blob:",
     "font-src 'self'",
     "worker-src 'self'",
