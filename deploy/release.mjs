@@ -21,7 +21,7 @@ const KEPT = 3;
 const READY_TIMEOUT_MS = 120_000;
 
 /** @typedef {{ name: string, cwd: string, instances: number, env: Record<string, string> }} App as in ecosystem.config.js */
-/** @typedef {{ name: string, pid: number, pm2_env: { status: string, pm_cwd: string } }} Started */
+/** @typedef {{ name: string, pid: number, pm_id: number, pm2_env: { status: string, pm_cwd: string, NODE_APP_INSTANCE: number } }} Started */
 
 const USAGE = 'release [--home folder] [--ref commit], release rollback';
 
@@ -192,6 +192,7 @@ async function runInPm2(apps) {
   const timeoutMs = READY_TIMEOUT_MS * Math.ceil(apps.reduce((sum, { instances }) => sum + instances, 0) / 4);
   const options = { name: 'pm2 startOrReload', cwd: link, mayBeKilled: false, timeoutMs };
   await run(pm2, ['startOrReload', ecosystem], options);
+  const numberOf = (/** @type {Started} */ { pm2_env }) => pm2_env.NODE_APP_INSTANCE;
   const isOld = (/** @type {number} */ pid) => pid > 0 && folderOf(pid) !== realpathSync(link);
   for (const deadline = Date.now() + READY_TIMEOUT_MS; ; await sleep(1000)) {
     const started = (await listStarted()).filter(isWanted);
@@ -207,8 +208,13 @@ async function runInPm2(apps) {
     const names = [...new Set([...late, ...uneven].map(({ name }) => name))];
     if (Date.now() > deadline) throw new Failure(`not running in ${link}: ${names.join(', ')}; see pm2 logs`);
     for (const { name, pid } of late) if (isOld(pid)) await run(pm2, ['reload', name]).catch(() => '');
-    for (const { name, instances } of uneven)
-      await run(pm2, ['scale', name, String(instances)]).catch(() => '');
+    for (const { name, instances } of uneven) {
+      // PM2 would end the first ones, and the ports of the figures count on from the first.
+      const order = started.filter((one) => one.name === name).sort((a, b) => numberOf(a) - numberOf(b));
+      const surplus = order.slice(instances).map(({ pm_id }) => String(pm_id));
+      const change = surplus.length > 0 ? ['delete', ...surplus] : ['scale', name, String(instances)];
+      await run(pm2, change).catch(() => '');
+    }
   }
 }
 

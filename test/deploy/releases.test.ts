@@ -53,6 +53,13 @@ test.serial('PM2 runs what the settings name, and a rollback goes to what was re
   const started = await stage.started();
   t.deepEqual(started.map(({ name }) => name).sort(), ['api', 'worker-bulk', 'worker-quick']);
   t.deepEqual(await stage.inUse(), Array(3).fill(second));
+  const figures = `http://127.0.0.1:${stage.settings.METRICS_PORT}/metrics`;
+  await until(() =>
+    fetch(figures).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
   t.true(existsSync(join(stage.home, 'current/.env.acme')), 'it has the settings of a new tenant');
   t.deepEqual(stage.releases(), [first, second].sort(), 'what was never released is removed');
 
