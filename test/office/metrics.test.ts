@@ -6,6 +6,8 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
+import { fullPath } from '../../src/api/declare/route.js';
+import { routes } from '../../src/api/routes.js';
 import { insert } from '../../src/lib/database/db.js';
 import { queueNames } from '../../src/lib/queue/names.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
@@ -18,6 +20,7 @@ import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
+const rules = resolve(config.root, 'deploy/prometheus/alerts.yml');
 const token = 'a token for metrics';
 const environment = { METRICS_PORT: '0', METRICS_TOKEN: token };
 
@@ -153,6 +156,16 @@ test.serial('only the metrics require their token, not the health checks', async
   }
 });
 
+test.serial('no alert says that an upload is slow: it lasts as long as its line', (t) => {
+  const [, leftOut = ''] = /route!~"([^"]+)"/.exec(readFileSync(rules, 'utf8')) ?? [];
+  const paths = routes.filter(({ upload }) => upload).map(fullPath);
+  t.true(paths.length > 2);
+  t.deepEqual(
+    paths.filter((path) => !new RegExp(`^(${leftOut})$`).test(path)),
+    [],
+  );
+});
+
 test.serial('a scrape contains every metric of the alert rules and the dashboard', async (t) => {
   const known = new Set(
     [...`${await scrape(api)}${await scrape(worker)}`.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(
@@ -160,7 +173,6 @@ test.serial('a scrape contains every metric of the alert rules and the dashboard
         type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
     ),
   );
-  const rules = resolve(config.root, 'deploy/prometheus/alerts.yml');
   const board = readFileSync(resolve(config.root, 'deploy/grafana/back-office.json'), 'utf8');
   t.true((JSON.parse(board) as { panels: unknown[] }).panels.length > 20);
   for (const text of [readFileSync(rules, 'utf8'), board]) {
