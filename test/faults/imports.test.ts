@@ -1,19 +1,25 @@
 // An import whose worker is killed or stopped, and whose Redis is emptied: each good row once, none lost (R9).
 import '../support/environment.js';
 import test from 'ava';
+import { select } from '../../src/lib/database/db.js';
+import { makeUser } from '../support/factories.js';
+import { beforeDatabase } from '../support/faulty-proxy.js';
 import {
   beyond,
   concluded,
   errorFileOf,
   expected,
   outcomeOf,
+  sheet,
   startImport,
   startImporter,
   startSheet,
   stateOf,
 } from '../support/imports.js';
+import { startApi } from '../support/processes.js';
 import { emptyRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 
@@ -71,4 +77,28 @@ test.serial('a stopped worker hands its import to the next one', async (t) => {
   await concluded(id);
   t.deepEqual(await outcomeOf(id, user), expected(file, orders));
   await next.stop();
+});
+
+test.serial('a stored import is answered though the database goes away before it is read', async (t) => {
+  const user = (await makeUser(service.admin)).id;
+  const file = sheet(user, 20);
+  const proxy = await beforeDatabase();
+  t.teardown(() => proxy.close());
+  const api = await startApi(proxy.env);
+  const stored = () => select<{ id: number }>('SELECT MAX(id) AS id FROM imports');
+  const [before] = await stored();
+  const upload = service.admin.at(api.url).upload('/orders/import', file.content, { filename: 'orders.csv' });
+  const id = await until(async () => {
+    const [last] = await stored();
+    return last?.id === before?.id ? undefined : last?.id;
+  });
+  proxy.refuse();
+  const { status, data, text } = await upload;
+  t.is(status, 200, text);
+  t.like(data, { import_id: id, status: 0, status_text: '等待处理', total_rows: null, order_count: 0 });
+  const worker = await startImporter();
+  await concluded(data.import_id);
+  t.deepEqual(await outcomeOf(data.import_id, user), expected(file, 20));
+  await worker.stop();
+  await api.kill();
 });

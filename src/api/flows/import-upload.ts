@@ -4,10 +4,16 @@ import { basename } from 'node:path';
 import { currentLanguage } from '../../lib/process/context.js';
 import { CsvBroken, formatOf, isBlank, readCsv, type CsvFormat } from '../../lib/sheets/csv-source.js';
 import { fail } from '../../lib/errors/app-error.js';
+import { say } from '../../lib/values/language.js';
 import { logger } from '../../lib/watch/logger.js';
 import { importOrders } from '../../jobs/import-orders.js';
 import type { Identity } from '../../models/access/identity.js';
-import { createImport, findImport, type ImportRecord } from '../../models/imports/import.js';
+import {
+  createImport,
+  findImport,
+  importStatusText,
+  type ImportRecord,
+} from '../../models/imports/import.js';
 import { firstErrors, type ImportError } from '../../models/imports/import-error.js';
 import { layoutOf } from '../../models/imports/order-sheet.js';
 import { keepOrRemove, storeFile } from '../../models/files/stored-file.js';
@@ -58,7 +64,17 @@ export async function receiveImport(upload: Upload, admin: Identity, dryRun: boo
     .catch((error: unknown) =>
       logger.warn({ error }, 'enqueueing failed; the sweeper will queue this import'),
     );
-  return importAnswer(id, admin);
+  return importAnswer(id, admin).catch((error: unknown) => {
+    logger.warn({ error, id }, 'reading a stored import failed; it is answered as waiting');
+    return waiting(id);
+  });
+}
+
+/** A stored import that cannot be read: after a refusal its sender would send the file again. */
+function waiting(import_id: number): OrderImport {
+  const counts = { total_rows: null, success_count: 0, failed_count: 0, order_count: 0 };
+  const status_text = say(importStatusText({ status: 0, error: null, ...counts }), currentLanguage());
+  return { import_id, status: 0, status_text, ...counts, error_msg: null, errors: [] };
 }
 
 /** How far an import has come, with the first rows that were refused. */

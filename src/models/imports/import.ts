@@ -121,7 +121,10 @@ export async function pruneImports(): Promise<void> {
 const visibleTo = ({ adminId, isSuperAdmin }: Identity): { deleted_at: null; admin_id?: number } =>
   isSuperAdmin ? { deleted_at: null } : { deleted_at: null, admin_id: adminId };
 
-function statusText({ status, total_rows, failed_count, error }: Import): Text {
+type Progress = Pick<Import, 'status' | 'total_rows' | 'failed_count' | 'error'>;
+
+/** How far an import is, in words. */
+export function importStatusText({ status, total_rows, failed_count, error }: Progress): Text {
   if (status === 0 && total_rows === null) return { zh: '等待处理', en: 'Waiting' };
   if (status === 0) return { zh: '处理中', en: 'Running' };
   if (error === 'import_cancelled') return { zh: '已取消', en: 'Cancelled' };
@@ -138,7 +141,7 @@ function toRecord(row: Import): ImportRecord {
   const isKept = file?.state === 'kept' && expires_at !== null && expires_at > now();
   return {
     ...listed(row),
-    status_text: say(statusText(row), currentLanguage()),
+    status_text: say(importStatusText(row), currentLanguage()),
     processed_rows: row.position,
     error_msg: error && importErrorText(error, error_row, currentLanguage()),
     admin: adminOf(row),
