@@ -115,6 +115,20 @@ test.serial('files are refused with their own error while the store is unreachab
   await until(async () => (await select('SELECT storage_key FROM stored_files')).length < keys.length);
 });
 
+test.serial('a store that refuses the key is answered as one that is away', async (t) => {
+  const { id } = (await admin.upload('/attachments/upload', 'there', { filename: 'a.txt' })).data;
+  const refused = admin.at(
+    (await startApi({ ...settings, S3_PRESIGNED_DOWNLOADS: 'false', S3_ACCESS_KEY_ID: 'other' })).url,
+  );
+  const answers = [
+    await refused.upload('/attachments/upload', 'text', { filename: 'a.txt' }),
+    await refused.upload('/orders/import', sheet(1, 3).content, { filename: 'orders.csv' }),
+    await refused.get(`/attachments/${id}/download`),
+  ];
+  for (const { status, code, errorCode, text } of answers)
+    t.deepEqual([status, code, errorCode], [502, 50005, 'storage_unavailable'], text);
+});
+
 test.serial('exports and imports use the store', async (t) => {
   const user = (await makeUser(admin)).id;
   const file = sheet(user, 20);

@@ -170,8 +170,9 @@ test.serial('a store that does not answer times out', async (t) => {
 
 test('a missing bucket is not a missing file', async (t) => {
   const driver = s3Of(server, { bucket: 'another' });
-  const error = await t.throwsAsync(driver.get(newKey()), { name: 'NoSuchBucket' });
-  t.false(error instanceof FileMissing);
+  const message = 'the store answers NoSuchBucket';
+  const error = await t.throwsAsync(driver.get(newKey()), { instanceOf: StorageUnavailable, message });
+  t.like(error.cause, { name: 'NoSuchBucket' });
 });
 
 test('a presigned address downloads the file under its name', async (t) => {

@@ -50,7 +50,7 @@ export const transport = {
     internal_error: ['服务器内部错误', 'An unexpected error occurred'],
   }),
   ...outcomes(502, 50005, {
-    storage_unavailable: ['文件存储暂不可用', 'The file storage does not answer'],
+    storage_unavailable: ['文件存储暂不可用', 'The file storage is not available'],
     third_party_error: ['第三方服务异常：{reason}', 'A third-party service failed: {reason}'],
   }),
   ...outcomes(503, 50002, {

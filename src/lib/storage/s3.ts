@@ -218,7 +218,10 @@ async function callStore<T>(key: string, ask: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (isMissing(error)) throw new FileMissing(`there is no file ${key}`, { cause: error });
     if (statusOf(error) === 507) throw new StorageFull('the store is full', { cause: error });
-    if (isAway(error)) throw new StorageUnavailable('the store does not answer', { cause: error });
+    // A wrong key, a missing bucket, too many requests or a failure of its own: the operator can mend it.
+    if (error instanceof S3ServiceException)
+      throw new StorageUnavailable(`the store answers ${error.name}`, { cause: error });
+    if (isUnreachable(error)) throw new StorageUnavailable('the store does not answer', { cause: error });
     throw error;
   }
 }
@@ -242,10 +245,7 @@ const unreachable = new Set([
   'EAI_AGAIN',
 ]);
 
-/** The store did not answer, or answered with a failure of its own. */
-function isAway(error: unknown): boolean {
-  const status = statusOf(error);
-  if (status !== undefined) return status >= 500 && status !== 501;
+function isUnreachable(error: unknown): boolean {
   const { name, code = '' } = error as { name?: string; code?: string };
   return name === 'TimeoutError' || unreachable.has(code);
 }
