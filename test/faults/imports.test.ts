@@ -1,6 +1,9 @@
 // An import whose worker is killed or stopped, and whose Redis is emptied: each good row once, none lost (R9).
 import '../support/environment.js';
+import { truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
+import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 import { makeUser } from '../support/factories.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
@@ -77,6 +80,22 @@ test.serial('a stopped worker hands its import to the next one', async (t) => {
   await concluded(id);
   t.deepEqual(await outcomeOf(id, user), expected(file, orders));
   await next.stop();
+});
+
+test.serial('an import waits while the storage holds only a part of its file', async (t) => {
+  const { user, file, id } = await startSheet(service.admin, 20);
+  const [row] = await select<{ key: string }>('SELECT storage_key AS `key` FROM imports WHERE id = ?', [id]);
+  const path = join(config.storage.root, row?.key as string);
+  await truncate(path, file.content.length - 2);
+  const worker = await startImporter();
+  await until(
+    async () => /a stored file lacks 2 bytes/.test(worker.output()) || (await stateOf(id)).concluded,
+  );
+  t.like(await stateOf(id), { status: 0, position: 0 });
+  await writeFile(path, file.content);
+  await concluded(id);
+  t.deepEqual(await outcomeOf(id, user), expected(file, 20));
+  await worker.stop();
 });
 
 test.serial('a stored import is answered though the database goes away before it is read', async (t) => {

@@ -1,11 +1,11 @@
 // Sends a file as a download or inline, whole or one range (RFC 9110, 14).
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import { storage } from '../../lib/storage/index.js';
-import { FileMissing, type ByteRange } from '../../lib/storage/storage.js';
+import { FileMissing, whole, type ByteRange } from '../../lib/storage/storage.js';
 
 export interface StoredContent extends Omit<SentFile, 'open'> {
   /** Storage key. */
@@ -76,19 +76,6 @@ export async function sendFile(ctx: Context, file: SentFile): Promise<void> {
   ctx.status = range ? 206 : 200;
   ctx.type = file.type;
   ctx.body = length === undefined ? content : whole(content, length);
-}
-
-/** Fails when the content ends early, as that of a damaged file: the client would wait for the rest. */
-function whole(content: Readable, length: number): Readable {
-  const counted = async function* () {
-    let left = length;
-    for await (const bytes of content as AsyncIterable<Buffer>) {
-      left -= bytes.length;
-      yield bytes;
-    }
-    if (left > 0) throw new Error(`a stored file lacks ${left} bytes`);
-  };
-  return Readable.from(counted(), { objectMode: false }).once('close', () => content.destroy());
 }
 
 // Several ranges, another unit or an invalid range get the whole file, and HEAD has no ranges (RFC 9110, 14.2).

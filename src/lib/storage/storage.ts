@@ -1,5 +1,5 @@
 // The contract of a storage driver: files under keys, on a local disk or in an S3-compatible store.
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
 
 /** Inclusive bounds, from 0. */
@@ -75,4 +75,17 @@ export class Digest {
   result(): Composed {
     return { size: this.#size, sha256: this.#hash.digest('hex') };
   }
+}
+
+/** Fails when the content ends early, as that of a damaged file: half a file would pass for a whole one. */
+export function whole(content: Readable, length: number): Readable {
+  const counted = async function* () {
+    let left = length;
+    for await (const bytes of content as AsyncIterable<Buffer>) {
+      left -= bytes.length;
+      yield bytes;
+    }
+    if (left > 0) throw new Error(`a stored file lacks ${left} bytes`);
+  };
+  return Readable.from(counted(), { objectMode: false }).once('close', () => content.destroy());
 }

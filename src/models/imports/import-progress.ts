@@ -10,7 +10,7 @@ export const maxRows = 1_000_000;
 /** What a run works on; null as its file is when it has been removed. */
 export interface ImportWork extends Pick<
   Import,
-  'id' | 'admin_id' | 'storage_key' | 'dry_run' | 'language' | 'status' | 'position'
+  'id' | 'admin_id' | 'size' | 'storage_key' | 'dry_run' | 'language' | 'status' | 'position'
 > {
   format: CsvFormat;
 }
@@ -19,9 +19,9 @@ export interface ImportWork extends Pick<
 export async function findWork(id: number): Promise<ImportWork | undefined> {
   const found = await Import.findByPk(id);
   if (!found) return undefined;
-  const { admin_id, storage_key, encoding, delimiter, dry_run, language, status, position } = found;
+  const { admin_id, size, storage_key, encoding, delimiter, dry_run, language, status, position } = found;
   const format = { encoding, delimiter };
-  return { id, admin_id, storage_key, dry_run, language, status, position, format };
+  return { id, admin_id, size, storage_key, dry_run, language, status, position, format };
 }
 
 /** Stores how many rows there are. */

@@ -9,7 +9,7 @@ import { AppError } from '../../lib/errors/app-error.js';
 import { say } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
 import { storage } from '../../lib/storage/index.js';
-import { FileMissing, type Storage } from '../../lib/storage/storage.js';
+import { FileMissing, whole, type Storage } from '../../lib/storage/storage.js';
 import { deliverProgress } from '../office/transfer.js';
 import { endImport, type ImportEnd } from './import-end.js';
 import { findWork, maxRows, storeTotal, type ImportWork } from './import-progress.js';
@@ -55,11 +55,11 @@ async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
 
 async function* blocksOf(
   files: Storage,
-  { storage_key, format }: ImportWork,
+  { storage_key, size, format }: ImportWork,
   signal: AbortSignal,
 ): AsyncGenerator<CsvBlock> {
   if (storage_key === null) throw new FileMissing('the import has no file');
-  for await (const block of readCsv(await files.get(storage_key), format)) {
+  for await (const block of readCsv(whole(await files.get(storage_key), size), format)) {
     signal.throwIfAborted();
     yield block;
   }
