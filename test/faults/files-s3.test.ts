@@ -115,6 +115,23 @@ test.serial('files are refused with their own error while the store is unreachab
   await until(async () => (await select('SELECT storage_key FROM stored_files')).length < keys.length);
 });
 
+test.serial('downloads that wait for the store or their client leave connections for others', async (t) => {
+  const { id } = (await admin.upload('/attachments/upload', 'there', { filename: 'a.txt' })).data;
+  const api = await startApi({ S3_TIMEOUT_SECONDS: '60' });
+  const caller = admin.at(api.url);
+  const many = 60;
+  s3().hold((method) => method === 'GET');
+  const downloads = Array.from({ length: many }, () =>
+    caller.get(`/attachments/${id}/download`).catch(() => undefined),
+  );
+  await until(() => s3().held() === many, 15_000);
+  const { status, text } = await caller.upload('/attachments/upload', 'text', { filename: 'a.txt' });
+  t.is(status, 200, text);
+  s3().hold(() => false);
+  await api.kill();
+  await Promise.all(downloads);
+});
+
 test.serial('a store that refuses the key is answered as one that is away', async (t) => {
   const { id } = (await admin.upload('/attachments/upload', 'there', { filename: 'a.txt' })).data;
   const refused = admin.at(

@@ -45,6 +45,9 @@ function makeClient(settings: S3Settings): S3Client {
     requestHandler: {
       connectionTimeout: Math.min(maxConnectMs, timeoutMs),
       socketTimeout: timeoutMs,
+      // The 50 of the SDK would be used up by as many downloads of slow readers.
+      httpAgent: { maxSockets: Infinity },
+      httpsAgent: { maxSockets: Infinity },
     },
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     // Checksums only newer servers know are sent only where required.
