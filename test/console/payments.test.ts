@@ -145,6 +145,17 @@ journey('the page of a payment explains its status', async (t, page) => {
   });
 });
 
+freshJourney(
+  'how long a payment waits is set apart in Chinese',
+  async (t, page) => {
+    const method = await makeMethod(own.service.admin);
+    const payment = await makePayment(own.service.admin, method.id);
+    await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
+    t.regex(await page.getByText('渠道还没有发来任何回调').innerText(), /^(几秒|1 分钟)前创建，/);
+  },
+  { locale: 'zh-CN' },
+);
+
 journey('an order that was cancelled in time is not said to have expired', async (t, page) => {
   const { admin } = own.service;
   const payment = await makePayment(admin, (await makeMethod(admin)).id);

@@ -136,6 +136,14 @@ const notChinese = (page: Page): Promise<string[]> =>
     `[...document.querySelectorAll('#content [aria-label]')].map((one) => one.ariaLabel).filter((name) => /^[A-Z][a-z]+ (?:[a-z]+|Value)\\b/.test(name))`,
   );
 
+/** Texts in which a Chinese character touches a digit. */
+const tight = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`(() => {
+    const found = document.evaluate('//*[@id="content"]//text()', document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
+    const texts = Array.from({ length: found.snapshotLength }, (_, at) => found.snapshotItem(at).data);
+    return texts.filter((text) => /\\p{Script=Han}\\d|\\d\\p{Script=Han}/u.test(text));
+  })()`);
+
 freshJourney(
   'every screen is accessible, light, in Chinese',
   async (t, page) => {
@@ -150,7 +158,11 @@ freshJourney(
     const found: string[] = [];
     for (const { slug, address } of screens) {
       await open(page, address);
-      found.push(...(await faultsOf(page, slug, 'light')), ...(await notChinese(page)));
+      found.push(
+        ...(await faultsOf(page, slug, 'light')),
+        ...(await notChinese(page)),
+        ...(await tight(page)),
+      );
     }
     t.deepEqual(found, []);
     const drawn = await page.evaluate<string>(`[...window.drawn].join(' ')`);

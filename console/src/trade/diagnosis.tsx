@@ -25,7 +25,7 @@ const t = texts({
     placeAgain: '排除原因后点击“获取付款信息”再次提交。',
     methodOff: '支付方式已停用',
     methodAdvice: '启用支付方式，或用另一种方式重新发起支付。',
-    silent: (ago: string) => `创建于${ago}，渠道还没有发来任何回调`,
+    silent: (ago: string) => `${ago}创建，渠道还没有发来任何回调`,
     silentAdvice:
       '顾客可能尚未付款：把付款码再给一次。若渠道后台显示已付款，请检查其回调地址能否访问本服务，再补发通知。',
     settling: '回调已收到并验证，正在入账，一般只需几秒',

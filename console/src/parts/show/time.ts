@@ -74,7 +74,8 @@ export function showDuration(seconds: number): string {
         count,
       ),
     )
-    .join(' ');
+    .join(' ')
+    .replace(/(\d)(\p{Script=Han})/gu, '$1 $2');
 }
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
