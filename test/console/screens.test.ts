@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { change } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
-import { makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, makeUser, signedInWith } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { beyondTable, enter, follow, inaccessible, nowhere } from '../support/pages.js';
 import { runCli } from '../support/processes.js';
@@ -235,6 +235,18 @@ journey('a payment, an order and a user fit a phone', async (t, page) => {
   t.true(notice !== null && notice.x + notice.width <= telephone.width, 'the title of a notification');
   await page.keyboard.press('Escape');
   await page.setViewportSize(desk);
+});
+
+freshJourney('a page with nothing beside it has its whole width', async (t, page) => {
+  const { account } = await signedInWith(own.service.admin, ['order.show', 'user.show']);
+  const { id: user_id } = await makeUser(own.service.admin);
+  const { order_no } = await makeOrder(own.service.admin, '1.00', { user_id });
+  await enter(page, { ...account, at: nowhere });
+  for (const address of [`trade/orders/${order_no}`, `trade/users/${user_id}`]) {
+    await follow(page, `/console/${address}`);
+    const facts = await page.locator('.screen .panel', { has: page.locator('.facts') }).boundingBox();
+    t.is(facts?.width, (await page.locator('.screen .two').boundingBox())?.width, address);
+  }
 });
 
 journey('the queues stand two in a row on a phone', async (t, page) => {
