@@ -241,6 +241,12 @@ journey(
     await page.locator('.facts', { hasText: 'Assignee' }).getByText('admin').waitFor();
     await page.getByRole('button', { name: 'Release' }).click();
     await page.getByRole('button', { name: 'Assign to me' }).waitFor();
+    await page.getByRole('button', { name: 'Mark as handled' }).click();
+    await drawer.getByLabel('Note').fill('Settled by hand');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await queue.getByText('1 more needs attention').waitFor();
+    await page.getByRole('link', { name: 'Previous that needs attention' }).click();
+    await queue.getByText('1 of 1 that needs attention').waitFor();
   },
 );
 

@@ -5,7 +5,7 @@ import { Badge, Button, Segmented, Space } from 'antd';
 import type { ReactNode } from 'react';
 import { useSearchParams } from 'react-router';
 import { call, type Query } from '../contract/api.ts';
-import { texts } from '../contract/texts.ts';
+import { plural, texts } from '../contract/texts.ts';
 import { useEditQuery } from '../parts/list/edit-query.ts';
 import { LinkButton } from '../parts/show/link-button.tsx';
 
@@ -27,8 +27,9 @@ const t = texts({
     queue: 'Payments that need attention',
     previous: 'Previous that needs attention',
     next: 'Next that needs attention',
-    place: (at: number, total: number) => `${at} of ${total} that need attention`,
-    left: (total: number) => `${total} more need attention`,
+    place: (at: number, total: number) =>
+      `${at} of ${total} that ${plural(total, 'needs', 'need')} attention`,
+    left: (total: number) => `${total} more ${plural(total, 'needs', 'need')} attention`,
   },
 });
 
