@@ -29,6 +29,7 @@ journey('a payment method form has the fields its channel declares', async (t, p
   await follow(page, '/console/trade/payment-methods/new');
   const form = page.getByRole('dialog');
   await form.getByLabel('Name').fill('Scan to pay');
+  t.is(await form.getByText('Letters, digits and _ . : -').count(), 1, 'what a code may hold');
   await choose(page, form, 'Type', 'WeChat');
   await form.getByLabel('Merchant ID', { exact: true }).fill('1900000109');
   await form.getByRole('button', { name: 'Save' }).click();

@@ -1,6 +1,6 @@
 // Payment methods.
 import { code, count, flag, text, time, badge } from '../parts/show/cells.tsx';
-import { choice, integer, note, trueOrFalse, words, yesOrNo } from '../parts/form/fields.tsx';
+import { choice, integer, note, slug, trueOrFalse, words, yesOrNo } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { channels } from '../parts/show/trade-states.ts';
 import { channelConfig } from './channel-config.tsx';
@@ -39,7 +39,7 @@ export default resource('GET /api/admin/payment-methods', {
       name: words(),
       type: choice(channels),
       config: channelConfig(),
-      code: words(),
+      code: slug(),
       is_active: trueOrFalse(),
       sort: integer(-1_000_000, 1_000_000),
       description: note(),
@@ -50,7 +50,7 @@ export default resource('GET /api/admin/payment-methods', {
     fields: {
       name: words(),
       config: channelConfig(),
-      code: words(),
+      code: slug(),
       is_active: trueOrFalse(),
       sort: integer(-1_000_000, 1_000_000),
       description: note(),
