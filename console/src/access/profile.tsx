@@ -32,7 +32,7 @@ const t = texts({
     light: '浅色',
     dark: '深色',
     system: '跟随系统',
-    browser: '浏览器时区',
+    own: (zone: string) => `${zone}（浏览器时区）`,
     others: '修改密码后，其他会话会立即结束。',
     sessions: '我的会话',
     here: '当前会话',
@@ -59,7 +59,7 @@ const t = texts({
     light: 'Light',
     dark: 'Dark',
     system: 'Follow the system',
-    browser: 'browser time zone',
+    own: (zone: string) => `${zone} (browser time zone)`,
     others: 'Changing your password ends your other sessions at once.',
     sessions: 'My sessions',
     here: 'This session',
@@ -248,7 +248,7 @@ function Display() {
           onChange={(chosen: string) => changeSettings({ zone: chosen })}
           options={zones.map((value) => ({
             value,
-            label: value === own ? `${value} (${t.browser})` : value,
+            label: value === own ? t.own(value) : value,
           }))}
         />
       </Form.Item>

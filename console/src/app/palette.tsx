@@ -25,7 +25,7 @@ const t = texts({
     records: '记录',
     screens: '页面',
     actions: '操作',
-    hint: '单号（开头或末尾至少 6 位）、第三方单号、用户名、手机、邮箱、追踪号',
+    hint: '单号（开头或末尾至少 6 位）、第三方单号、用户名、电话、邮箱、追踪号',
     kinds: { order: '订单', payment: '支付', refund: '退款', user: '用户', admin: '管理员', trace: '追踪' },
     list: [
       ['/', '查找'],

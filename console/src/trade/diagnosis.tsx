@@ -12,7 +12,7 @@ import { adviceFor, meaningOf } from './verdicts.ts';
 const t = texts({
   'zh-CN': {
     title: '为什么还没有支付成功？',
-    attention: '需要人工处理',
+    attention: '需要处理',
     givenBack: '款项已全部发起退款；退款完成后标记为已处理。',
     mayNotRefund: '您没有退款权限：请有权限的同事退款，然后标记为已处理。',
     ended: '这笔支付不会再到账',

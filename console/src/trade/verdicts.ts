@@ -113,7 +113,7 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
     verified: [['已验证，正在入账', 'Verified, being settled']],
     paid: [['已入账', 'Settled']],
     already_paid: [['重复通知，已入账', 'Repeated; already settled']],
-    paid_needs_attention: [['已到账，需要人工处理', 'Money arrived; needs attention']],
+    paid_needs_attention: [['已到账，需要处理', 'Money arrived; needs attention']],
   }),
 );
 
