@@ -136,12 +136,12 @@ const notChinese = (page: Page): Promise<string[]> =>
     `[...document.querySelectorAll('#content [aria-label]')].map((one) => one.ariaLabel).filter((name) => /^[A-Z][a-z]+ (?:[a-z]+|Value)\\b/.test(name))`,
   );
 
-/** Texts in which a Chinese character touches a digit. */
+/** Texts in which a Chinese character touches a digit or a colon of another script. */
 const tight = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
     const found = document.evaluate('//*[@id="content"]//text()', document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
     const texts = Array.from({ length: found.snapshotLength }, (_, at) => found.snapshotItem(at).data);
-    return texts.filter((text) => /\\p{Script=Han}\\d|\\d\\p{Script=Han}/u.test(text));
+    return texts.filter((text) => /\\p{Script=Han}[\\d:]|\\d\\p{Script=Han}/u.test(text));
   })()`);
 
 freshJourney(
@@ -154,6 +154,7 @@ freshJourney(
         return fillText.apply(this, given);
       };
     `);
+    await own.service.admin.post('/users/export', { format: 'csv', username: 'nobody' });
     await enter(page, { at: nowhere });
     const found: string[] = [];
     for (const { slug, address } of screens) {

@@ -21,6 +21,9 @@ export type Both = readonly [chinese: string, english: string];
 export const read = ([chinese, english]: Both): string =>
   currentSettings().language === 'zh-CN' ? chinese : english;
 
+/** Status: Paid */
+export const labelled = (name: string, value: string): string => name + read(['：', ': ']) + value;
+
 /** The English noun for that number: plural(3, 'row', 'rows'). */
 export const plural = (count: number, one: string, other: string): string =>
   new Intl.PluralRules('en-US').select(count) === 'one' ? one : other;

@@ -17,7 +17,7 @@ import {
   refundTimeFields,
   paymentTimeFields,
 } from '../parts/show/trade-states.ts';
-import { read, type Both } from '../contract/texts.ts';
+import { labelled, read, type Both } from '../contract/texts.ts';
 
 const kinds = states({
   orders: ['订单', 'Orders', 'blue'],
@@ -80,8 +80,8 @@ const labels: Readonly<Record<string, Both>> = {
 
 /** As `Status: Paid · User: 17`; a dash for the whole list. */
 function showFilters(filters: Filter[], { type }: Record<string, unknown>): string {
-  const parts = filters.map(
-    ({ name, value }) => `${read(labels[name] ?? [name, name])}: ${showValue(String(type), name, value)}`,
+  const parts = filters.map(({ name, value }) =>
+    labelled(read(labels[name] ?? [name, name]), showValue(String(type), name, value)),
   );
   return parts.join(' · ') || '–';
 }

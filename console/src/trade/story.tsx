@@ -1,6 +1,6 @@
 // What happened to a payment and when: each point has the instant at which it happened, and none moves afterwards.
 import type { Data } from '../contract/api.ts';
-import { texts } from '../contract/texts.ts';
+import { labelled, texts } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { showAmount } from '../parts/show/money.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
@@ -127,7 +127,7 @@ function asked({ follow_up }: Payment): Point[] {
   const title = (
     <>
       <strong>{t.queried(count)}</strong>
-      {count > 0 && ` · ${t.said}: ${last_answer ?? '–'}`}
+      {count > 0 && ` · ${labelled(t.said, last_answer ?? '–')}`}
       {closing_at && ` · ${t.closing}`}
     </>
   );

@@ -5,7 +5,7 @@ import { Fragment, useEffect, useRef, useState, type KeyboardEvent } from 'react
 import { call, Failure, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
 import { randomKey } from '../../contract/plain-http.ts';
-import { read, texts, type Both } from '../../contract/texts.ts';
+import { labelled, read, texts, type Both } from '../../contract/texts.ts';
 import { failureOf, SendProblem, useCountdown } from '../show/problem.tsx';
 import type { AnyRow, Question } from '../resource.ts';
 import { useReturnFocus } from '../show/focus.ts';
@@ -155,11 +155,11 @@ export default function FormDrawer({
       draft.forget();
       if (isOpen.current) return onDone(answer ?? {});
       // Somebody went back meanwhile: where they are by now they stay.
-      void message.success(`${title}: ${t.saved}`);
+      void message.success(labelled(title, t.saved));
       void client.invalidateQueries();
     } catch (error) {
       const known = failureOf(error);
-      if (!isOpen.current) return void message.error(`${title}: ${known.message}`);
+      if (!isOpen.current) return void message.error(labelled(title, known.message));
       // The answer to the first attempt was lost, and the values have been changed since.
       const hasArrived = known.code === 'idempotency_key_reused';
       setFailure(hasArrived ? new Failure(t.arrived, known.status) : known);
