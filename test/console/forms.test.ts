@@ -102,20 +102,19 @@ journey('a form that could not be sent says by itself when the service answers a
   const form = page.getByRole('dialog');
   const username = unique('lost');
   await form.getByLabel('Username').fill(username);
-  await page.route(/\/api\/admin\/users$/, (route) => route.abort());
+  await page.route('**/api/**', (route) => route.abort());
   await form.getByRole('button', { name: 'Save' }).click();
   const refusal = page.getByText('The service cannot be reached; check the network');
   await form.locator('.ant-alert-error').getByText('The service cannot be reached').waitFor();
   t.is(await refusal.count(), 2, 'in the form, and above the page');
   await page.unrouteAll();
-  // Nothing else of the page has failed, so nothing else is asked for once more.
   await form.locator('.ant-alert-info').getByText('The service answers again').waitFor();
   t.is(await refusal.count(), 0);
   await form.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: username }).waitFor();
 
   await follow(page, '/console/access/profile');
-  await page.route('**/api/admin/profile', (route) => route.abort());
+  await page.route('**/api/**', (route) => route.abort());
   await page.getByLabel('Display name').fill('Lost');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.locator('form .ant-alert-error').waitFor();
@@ -191,7 +190,7 @@ freshJourney('what was sent before a reload is made once', async (t, page) => {
   await form.getByLabel('Name').fill(name);
   await page.route('**/api/admin/departments', answerLost);
   await save();
-  await form.getByText('The service cannot be reached').waitFor();
+  await form.locator('.form-failure').waitFor();
   await page.unrouteAll();
   await page.reload();
   await form.getByText('Your unsaved changes are back').waitFor();
@@ -354,7 +353,7 @@ journey('a balance is changed once both balances are confirmed', async (t, page)
   await page.getByRole('button', { name: 'Adjust balance' }).click();
   await choose(page, form, 'Type', 'Income');
   await add(' 5 ');
-  await form.getByText('The service cannot be reached').waitFor();
+  await form.locator('.form-failure').waitFor();
   await add('7');
   await form.getByText('Your earlier attempt did take effect').waitFor();
   t.is(await balance(), '1035.00');
