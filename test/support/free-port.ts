@@ -5,25 +5,30 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** A port above 10080, which fetch refuses to call, and below those that the system gives to outgoing connections. */
-export const likelyPort = (): number => 10_100 + randomInt(19_900);
-
 /**
- * A loopback port that is free now and given to nobody else in this run, whose server may not listen yet; below those the
- * system gives to outgoing connections by itself.
+ * A port that is given to nobody else in this run, above 10080, which fetch refuses to call, and below those that the
+ * system gives to outgoing connections. Another program may have it.
  *
  * @param home folder of the run
  */
-export async function freePort(home = process.env.THROW_AWAY_HOME): Promise<number> {
+export function likelyPort(home = process.env.THROW_AWAY_HOME): number {
   for (;;) {
-    const port = likelyPort();
+    const port = 10_100 + randomInt(19_900);
+    if (claim(port, home)) return port;
+  }
+}
+
+/** The same, free now on loopback; its server may not listen yet. */
+export async function freePort(home?: string): Promise<number> {
+  for (;;) {
+    const port = likelyPort(home);
     const server = createServer().listen(port, '127.0.0.1');
     const isFree = await once(server, 'listening').then(
       () => true,
       () => false,
     );
     server.close();
-    if (isFree && claim(port, home)) return port;
+    if (isFree) return port;
   }
 }
 
