@@ -2,7 +2,8 @@
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';
-import { canonicalIp, ipNumber, parseRange } from '../../src/lib/values/ip.js';
+import { canonicalIp } from '../../src/lib/values/ip.js';
+import { ipNumber, parseRange } from '../../src/lib/values/ip-range.js';
 
 const address = fc.oneof(fc.ipV4(), fc.ipV6());
 // What people write where an end of a range is meant: an address, the last part of one, a name, nothing.

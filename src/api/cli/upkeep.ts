@@ -4,7 +4,7 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { parseRange } from '../../lib/values/ip.js';
+import { parseRange } from '../../lib/values/ip-range.js';
 import { isId } from '../../lib/values/numbers.js';
 import { maintainTables } from '../../jobs/maintain-tables.js';
 import { acceptAppKey, keyState } from '../../models/access/key-check.js';

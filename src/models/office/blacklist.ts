@@ -3,14 +3,14 @@ import type { Transaction } from 'sequelize';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import {
-  canonicalPart,
-  type Ends,
   ipBytes,
   ipNumber,
-  type IpRange,
   isWithin,
   parseRange,
-} from '../../lib/values/ip.js';
+  type Ends,
+  type IpRange,
+} from '../../lib/values/ip-range.js';
+import { canonicalPart } from '../../lib/values/ip.js';
 import { blankToNull } from '../../lib/input/schema.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, lockRow, matching } from '../tables/find.js';
