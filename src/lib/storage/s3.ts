@@ -10,13 +10,13 @@ import {
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
-  S3Client,
+  type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { config } from '../../../config/index.js';
 import { logger } from '../watch/logger.js';
+import { makeClient, type S3Settings } from './s3-client.js';
 import {
   type ByteRange,
   type Composed,
@@ -26,35 +26,6 @@ import {
   StorageFull,
   StorageUnavailable,
 } from './storage.js';
-
-export type S3Settings = typeof config.storage.s3;
-
-const maxConnectMs = 3000;
-
-// Silences the SDK's console logger; failures are thrown.
-const ignore = (): void => undefined;
-
-function makeClient(settings: S3Settings): S3Client {
-  const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey, timeoutMs } = settings;
-  return new S3Client({
-    endpoint,
-    region,
-    forcePathStyle,
-    credentials: { accessKeyId, secretAccessKey },
-    // Without these the client would wait forever.
-    requestHandler: {
-      connectionTimeout: Math.min(maxConnectMs, timeoutMs),
-      socketTimeout: timeoutMs,
-      // The 50 of the SDK would be used up by as many downloads of slow readers.
-      httpAgent: { maxSockets: Infinity },
-      httpsAgent: { maxSockets: Infinity },
-    },
-    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-    // Checksums only newer servers know are sent only where required.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
-}
 
 const mebibyte = 1024 * 1024;
 
