@@ -1,7 +1,7 @@
 // The page of a row: back link, name, status, actions.
 import { ArrowLeftOutlined } from '@ant-design/icons';
 import { Flex } from 'antd';
-import { useEffect, type ReactNode } from 'react';
+import { useLayoutEffect, type ReactNode } from 'react';
 import { useLocation, useNavigate } from 'react-router';
 import { remember } from '../../contract/recent.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
@@ -28,7 +28,8 @@ export function RowPage({ list, title, what, state, actions, children }: Props) 
   const { pathname } = useLocation();
   const name = `${title} · ${read(what)}`;
   useTitle(name);
-  useEffect(() => remember({ address: pathname, title: name }), [pathname, name]);
+  // Before the effects of what it shows: a Problem may forget a record that no longer exists.
+  useLayoutEffect(() => remember({ address: pathname, title: name }), [pathname, name]);
   return (
     <article className="screen" data-page={list}>
       <Flex wrap gap={8} justify="space-between" align="center" className="screen-head">
