@@ -10,6 +10,7 @@ import { AlipayPlatform } from '../support/alipay-platform.js';
 import type { Answer } from '../support/client.js';
 import { companiesTest } from '../support/companies.js';
 import { makeOrder, unique } from '../support/factories.js';
+import { deliver, refused, yes } from '../support/notices.js';
 import { booksOf, refundRow } from '../support/refunds.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
@@ -133,6 +134,21 @@ test.serial('a wrong merchant is corrected after the company has refused a payme
   t.is((await place(payment.payment_no)).status, 200);
   t.like(await change(id, { mch_id: '1900000009' }), inUse);
 });
+
+test.serial(
+  'a wrong seller is corrected while a payment is open, and its callback is then taken',
+  async (t) => {
+    const { alipay } = companies;
+    const id = await companies.newMethod('alipay', { seller_id: otherAccount.seller_id });
+    const { data: payment } = await newPayment(id, { initiate: true });
+    alipay.pay(payment.gateway.pay_url);
+    const notice = companies.noticeOf('alipay', payment);
+    const send = async () => (await deliver(`${service.url}/api/payment/notify/alipay`, notice))[0];
+    t.like(await send(), refused('payment_merchant_mismatch'));
+    t.is((await change(id, { seller_id: alipay.sellerId })).status, 200);
+    t.deepEqual(await send(), yes.alipay);
+  },
+);
 
 test.serial(
   'what the company may have taken holds the account, whatever a repeated placing comes to',

@@ -23,7 +23,7 @@ export const alipay: Channel = {
     return_url: webUrl().description('Where the customer returns to after paying'),
     notify_url: webUrl().description('Where callbacks go, if not to this service'),
   }),
-  accountKeys: ['app_id', 'seller_id', 'gateway'],
+  accountKeys: ['app_id', 'gateway'],
   placedSchema: Joi.object({
     payment_no: Joi.string().required(),
     pay_url: Joi.string().required().description('The page to send the customer to'),
