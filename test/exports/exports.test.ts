@@ -182,11 +182,11 @@ test('reasons for attention are exported in words', async (t) => {
   await admin.post('/refunds', { payment_no, destination: 'balance', reason: 'late' });
   await change("UPDATE refunds SET fail_reason = 'refund_slow' WHERE payment_no = ?", [payment_no]);
   for (const [headers, ofPayment, ofRefund] of [
-    [{}, '款项已到账，但订单已无法支付', '退款 8 天仍未完成'],
+    [{}, '款项已到账，但订单已无法支付', '渠道 4 小时仍未受理退款，或 8 天仍未完成'],
     [
       english,
       'the money arrived, but its order could no longer be paid',
-      'it has not been finished for 8 days',
+      'the channel has not accepted it for 4 hours, or not finished it for 8 days',
     ],
   ] as const) {
     const [, paid] = await exportedCsv(admin, '/payments', { payment_no }, headers);

@@ -121,6 +121,14 @@ export const refunds: Fault[] = [
   },
   {
     file: 'src/models/trade/refund-schedule.ts',
+    from: `isAccepted ? slowMs : unacceptedMs`,
+    to: `slowMs`,
+    breaks: 'nobody hears of a refund that the channel does not accept',
+    test: runs,
+    match: 'a refund that is not accepted within four hours*',
+  },
+  {
+    file: 'src/models/trade/refund-schedule.ts',
     from: `  await lockPayment(payment_no, t);`,
     to: ``,
     breaks: 'two workers send two refunds of a payment at the same time',

@@ -272,6 +272,33 @@ test.serial('a refund that is not finished after eight days is flagged and asked
   t.true(((await refundRow(refund_no)).due_at?.getTime() ?? 0) > Date.now() + 23 * 3_600_000);
 });
 
+test.serial(
+  'a refund that is not accepted within four hours is flagged with what the channel says',
+  async (t) => {
+    companies.wechat.refunds.funds = 0;
+    const { refund_no } = await refunded('well');
+    const grow = (minutes: number) =>
+      change('UPDATE refunds SET sent_at = NOW(3) - INTERVAL ? MINUTE, tries = 12 WHERE refund_no = ?', [
+        minutes,
+        refund_no,
+      ]);
+    await grow(239);
+    t.is((await query(refund_no)).status, 502);
+    t.deepEqual(await notices(refund_no), [], 'not before');
+    await grow(241);
+    for (let times = 0; times < 2; times++) t.is((await query(refund_no)).status, 502);
+    t.like(await refundRow(refund_no), {
+      ...{ status: 'processing', needs_attention: 1, fail_reason: 'refund_slow' },
+    });
+    const [notice = '', ...others] = await notices(refund_no);
+    t.regex(notice, /4 hours.*NOT_ENOUGH: 基本账户余额不足/);
+    t.deepEqual(others, []);
+    companies.wechat.refunds.topUp(500);
+    t.like((await query(refund_no)).data, { status: 'processing', needs_attention: true });
+    t.like((await query(refund_no)).data, { status: 'succeeded', needs_attention: false, fail_reason: null });
+  },
+);
+
 test.serial('the account of a method stays while its company owes an answer', async (t) => {
   const { admin } = service;
   const { config } = companies.wechat;
@@ -375,7 +402,7 @@ test.serial('a refund is asked for more and more rarely, and never given up', (t
   const [minute, day] = [60_000, 86_400_000];
   const waitOf = (tries: number, age: number): number =>
     Math.round(
-      (nextAsk({ tries, sent_at: new Date(Date.now() - age) }, false).due.getTime() - Date.now()) / 1000,
+      (nextAsk({ tries, sent_at: new Date(Date.now() - age) }, {}).due.getTime() - Date.now()) / 1000,
     );
   const waits = [1, 2, 3, 4, 5, 6].map((tries) => waitOf(tries, minute));
   t.deepEqual(waits, [30, 60, 300, 600, 1200, 1800]);

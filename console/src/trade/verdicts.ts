@@ -64,8 +64,14 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
       ],
     ],
     refund_slow: [
-      ['退款 8 天仍未完成', 'Not finished after 8 days'],
-      ['请在渠道后台查询这笔退款。', 'Look up this refund at the channel.'],
+      [
+        '渠道 4 小时仍未受理退款，或 8 天仍未完成',
+        'Not accepted by the channel for 4 hours, or not finished for 8 days',
+      ],
+      [
+        '点“查询渠道”可看到渠道给出的原因，例如商户余额不足；请在渠道后台处理。',
+        '“Query the channel” shows why, such as a lack of funds; act at the channel.',
+      ],
     ],
     payment_gateway_not_implemented: [
       ['本服务还不能验证这个渠道的回调', 'Callbacks of this channel cannot be verified here'],

@@ -25,17 +25,26 @@ export const refundAttentionTexts: Record<RefundAttention, Text> = {
     zh: '渠道无法完成退款或金额不一致，请到渠道处理',
     en: 'the channel cannot finish it, or refunded another amount; act at the channel',
   },
-  refund_slow: { zh: '退款 8 天仍未完成', en: 'it has not been finished for 8 days' },
+  refund_slow: {
+    zh: '渠道 4 小时仍未受理退款，或 8 天仍未完成',
+    en: 'the channel has not accepted it for 4 hours, or not finished it for 8 days',
+  },
 };
 
 /** A refund whose flag was cleared and that is still open is raised again so long after the last notification. */
 const againMs = 7 * 86_400_000;
 
-/** Flags a refund that is still being sent, unless it was raised for that reason lately. @returns ids for `deliverStored` */
+/**
+ * Flags a refund that is still being sent, unless it was raised for that reason lately.
+ *
+ * @param words of the channel
+ * @returns ids for `deliverStored`
+ */
 export async function flagRefund(
   { refund_no, period }: { refund_no: string; period: number },
   reason: 'refund_stuck' | 'refund_slow',
   t: Transaction,
+  words?: string,
 ): Promise<number[]> {
   // A stuck refund is not flagged as slow as well.
   const known = reason === 'refund_slow' ? ['refund_slow', 'refund_stuck'] : ['refund_stuck'];
@@ -50,7 +59,7 @@ export async function flagRefund(
   );
   if (flagged === 0) return [];
   if (!last) await change('UPDATE notifications SET event_key = NULL WHERE event_key = :key', event, t);
-  return notifyRefund(refund_no, reason, t);
+  return notifyRefund(refund_no, reason, t, words);
 }
 
 const notified = selection(columnsOf(Notification, 'n', 'id'), 'notifications n');
@@ -58,11 +67,16 @@ const notified = selection(columnsOf(Notification, 'n', 'id'), 'notifications n'
 const eventKey = (refundNo: string, reason: RefundAttention): string => `refund-${refundNo}-${reason}`;
 
 /** Stores the notification within the caller's transaction. @returns ids for `deliverStored` */
-export function notifyRefund(refundNo: string, reason: RefundAttention, t: Transaction): Promise<number[]> {
+export function notifyRefund(
+  refundNo: string,
+  reason: RefundAttention,
+  t: Transaction,
+  words?: string,
+): Promise<number[]> {
   return notifyWithin(t, {
     type: 'system',
     title: { zh: '退款需要人工处理', en: 'A refund needs attention' },
-    content: `${refundNo}: ${inBoth(refundAttentionTexts[reason])}`,
+    content: `${refundNo}: ${inBoth(refundAttentionTexts[reason])}${words ? `: ${words}` : ''}`,
     eventKey: eventKey(refundNo, reason),
   });
 }

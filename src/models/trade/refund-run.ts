@@ -147,7 +147,8 @@ interface Interim {
 async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text): Promise<void> {
   const { refund_no, period, due_at: lease } = refund;
   const { code = null, channelNo = null, at, isKnown = false, isStuck = false, isRefused } = interim;
-  const { due, isSlow } = nextAsk(refund, isStuck);
+  const { due, isSlow } = nextAsk(refund, { isStuck, isAccepted: isKnown || refund.accepted_at !== null });
+  const reason = unknown && shortened(unknown);
   const notifications = await transact(async (t) => {
     await change(
       `UPDATE refunds r SET r.due_at = IF(r.due_at = :lease, :due, r.due_at), r.code = COALESCE(:code, r.code),
@@ -168,12 +169,12 @@ async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text)
         at: at ?? now(),
         now: now(),
         isRefused: isRefused ?? null,
-        unknown: unknown ? shortened(unknown) : null,
+        unknown: reason ?? null,
       },
       t,
     );
     if (isStuck) return flagRefund(refund, 'refund_stuck', t);
-    return isSlow ? flagRefund(refund, 'refund_slow', t) : [];
+    return isSlow ? flagRefund(refund, 'refund_slow', t, reason) : [];
   });
   announce(['refunds']);
   await deliverStored(notifications);

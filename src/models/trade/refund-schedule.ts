@@ -33,9 +33,12 @@ const firstWaits = [minute / 2, minute, 5 * minute, 10 * minute, 20 * minute, 30
 /** A refund that is not finished by then needs a person. */
 const slowMs = 8 * day;
 
+/** The same of one that the channel has not accepted: it may lack funds. */
+const unacceptedMs = 4 * hour;
+
 const claimed = {
   ...columnsOf(Refund, 'r', 'refund_no', 'period', 'payment_no', 'payment_method_id', 'amount', 'reason'),
-  ...columnsOf(Refund, 'r', 'sent_at', 'tries', 'is_refused', 'code', 'due_at'),
+  ...columnsOf(Refund, 'r', 'sent_at', 'accepted_at', 'tries', 'is_refused', 'code', 'due_at'),
   type: columnsOf(PaymentMethod, 'm', 'type').type,
 };
 
@@ -101,16 +104,21 @@ async function waitOf(
 
 const sendings = selection({ at: computed<Date | null>('MAX(r.sent_at)') }, 'refunds r');
 
-/** When a refund is queried again. @param isStuck until a person acts */
+/**
+ * When a refund is queried again.
+ *
+ * @param isStuck until a person acts
+ * @param isAccepted by the channel
+ */
 export function nextAsk(
   { tries, sent_at }: Pick<ClaimedRefund, 'tries' | 'sent_at'>,
-  isStuck: boolean,
+  { isStuck = false, isAccepted = false }: { isStuck?: boolean; isAccepted?: boolean },
 ): { due: Date; isSlow: boolean } {
   const at = now().getTime();
   const age = at - (sent_at?.getTime() ?? at);
   const later = age < day ? hour : age < slowMs ? 6 * hour : day;
   const wait = isStuck ? day : (firstWaits[tries - 1] ?? later);
-  return { due: new Date(at + wait), isSlow: age >= slowMs };
+  return { due: new Date(at + wait), isSlow: age >= (isAccepted ? slowMs : unacceptedMs) };
 }
 
 /** Refunds that are due, the most overdue first, 1000 at most. */
