@@ -206,6 +206,24 @@ journey('neither a concurrent change nor a lost network discards the edits of a 
   });
 });
 
+journey('the change of somebody else is taken in its own fields alone', async (t, page) => {
+  const { id } = await makeUser(own.service.admin, { nickname: 'Before', email: 'before@example.com' });
+  await follow(page, `/console/trade/users/${id}/edit`);
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Display name').fill('Mine');
+  await form.getByLabel('Email').fill('mine@example.com');
+  await own.service.admin.put(`/users/${id}`, { nickname: 'Theirs' });
+  await form.getByRole('button', { name: 'Use their change' }).click();
+  t.is(await form.getByLabel('Display name').inputValue(), 'Theirs');
+  t.is(await form.getByLabel('Email').inputValue(), 'mine@example.com');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  t.like(await selectRow('SELECT nickname, email FROM users WHERE id = ?', [id]), {
+    nickname: 'Theirs',
+    email: 'mine@example.com',
+  });
+});
+
 freshJourney('what somebody else changes of a profile that is being edited stays', async (t, page) => {
   const { admin } = own.service;
   const account = await makeAdmin(admin, [1]);

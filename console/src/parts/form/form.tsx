@@ -201,6 +201,16 @@ export default function FormDrawer({
     if (isDirty) askDiscard(close);
     else close();
   };
+  // For the fields in conflict alone: the other edits are nobody else's.
+  const takeTheirs = () => {
+    const known = base.current ?? {};
+    form.resetFields(conflicts);
+    form.setFieldsValue(Object.fromEntries(conflicts.map((field) => [field, known[field]])));
+    setConflicts([]);
+    const values = form.getFieldsValue(true) as AnyRow;
+    setDirty(Object.keys(touched(values, known)).length > 0);
+    keep(values);
+  };
   const startAgain = (values: AnyRow) => {
     draft.forget();
     setKey(randomKey());
@@ -249,7 +259,7 @@ export default function FormDrawer({
           className="form-failure"
           title={t.conflict(conflicts.map((name) => read(labelOf(name))).join(', '))}
           action={
-            <Button size="small" onClick={() => startAgain(base.current ?? {})}>
+            <Button size="small" onClick={takeTheirs}>
               {t.theirs}
             </Button>
           }
