@@ -501,3 +501,15 @@ freshJourney(
     );
   },
 );
+
+journey('each search for a permission unfolds what it finds', async (t, page) => {
+  await follow(page, '/console/access/roles/new');
+  const form = page.getByRole('dialog');
+  const search = form.getByRole('textbox', { name: 'Find a permission' });
+  await search.fill('order.show');
+  await form.getByText('order.show').waitFor();
+  await search.fill('refund.show');
+  await form.getByText('refund.show').waitFor();
+  t.is(await form.getByText('order.show').count(), 0);
+  await leaveScreen(page);
+});

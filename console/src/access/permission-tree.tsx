@@ -154,7 +154,8 @@ function Choice({ value = [], onChange, name, nodes, find, isStrict, id }: Choic
       </Flex>
       {shown.length > 0 && (
         <Tree
-          key={wanted ? 'found' : 'all'}
+          // Another search unfolds what it finds.
+          key={wanted}
           aria-label={name}
           checkable
           selectable={false}
