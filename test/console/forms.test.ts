@@ -513,3 +513,21 @@ journey('each search for a permission unfolds what it finds', async (t, page) =>
   t.is(await form.getByText('order.show').count(), 0);
   await leaveScreen(page);
 });
+
+freshJourney('who may not list permissions or menus changes a role without them', async (t, page) => {
+  const { admin } = own.service;
+  const reader = await signedInWith(admin, ['role.index', 'role.show', 'role.update']);
+  const role = await makeRole(admin, ['role.index']);
+  await enter(page, { at: `/console/access/roles/${role.id}/edit`, ...reader.account });
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Name').fill(unique('Renamed'));
+  t.is(await form.getByPlaceholder('You may not list these').count(), 2);
+  t.is(await form.getByRole('alert').count(), 0);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  const { permissions } = (await admin.get(`/roles/${role.id}`)).data;
+  t.deepEqual(
+    permissions.map(({ slug }: { slug: string }) => slug),
+    ['role.index'],
+  );
+});

@@ -5,8 +5,9 @@ import { useMemo, useRef, useState } from 'react';
 import { call, type Row } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { clearing } from '../parts/form/clearing.tsx';
-import type { Control, Field } from '../parts/form/fields.tsx';
+import { NotListed, type Control, type Field } from '../parts/form/fields.tsx';
 import { Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
 import { Tag } from '../parts/show/states.tsx';
 
 const t = texts({
@@ -60,10 +61,12 @@ export const permissionTree = (): Field<number[]> => ({
 export const menuTree = (): Field<number[]> => ({ control: (props) => <Menus {...props} /> });
 
 function Permissions(props: Control<number[]>) {
+  const mayList = useMay()('GET /api/admin/permissions');
   const { data = [], error } = useQuery({
     queryKey: ['permissions', 'all'],
     queryFn: ({ signal }) => allPermissions(signal),
     staleTime: 30_000,
+    enabled: mayList,
   });
   const nodes = useMemo(() => {
     const groups = new Map<string, Node[]>();
@@ -73,6 +76,7 @@ function Permissions(props: Control<number[]>) {
     }
     return [...groups].map(([title, children]) => ({ key: `group ${title}`, title, children }));
   }, [data]);
+  if (!mayList) return <NotListed id={props.id} />;
   return error ? (
     <Problem error={error} />
   ) : (
@@ -81,12 +85,15 @@ function Permissions(props: Control<number[]>) {
 }
 
 function Menus(props: Control<number[]>) {
+  const mayList = useMay()('GET /api/admin/menus');
   const { data, error } = useQuery({
     queryKey: ['menus', 'list'],
     queryFn: ({ signal }) => call('GET /api/admin/menus', { signal }),
     staleTime: 30_000,
+    enabled: mayList,
   });
   const nodes = useMemo(() => nodesOf((data?.list ?? []) as MenuNode[]), [data]);
+  if (!mayList) return <NotListed id={props.id} />;
   return error ? <Problem error={error} /> : <Choice {...props} name={t.menus} nodes={nodes} isStrict />;
 }
 

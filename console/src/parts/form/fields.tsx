@@ -285,6 +285,11 @@ export const options = (type: OptionKind): Field<number[]> => ({
   control: (props) => <OptionSelect {...(props as Control)} type={type} multiple />,
 });
 
+/** In place of a choice from a list that the administrator may not see. */
+export const NotListed = ({ id, 'aria-label': label }: Pick<Control, 'id' | 'aria-label'>) => (
+  <Input id={id} aria-label={label} disabled placeholder={t.denied} />
+);
+
 // Two resources are trees.
 const TreePicker = lazy(() => import('antd/es/tree-select'));
 
@@ -296,8 +301,7 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
   const disabled = useDisabledOptions(type, data, [value ?? []].flat());
   const offered = [...(data ?? []), ...disabled];
   // What is chosen is known by its number only, and stays.
-  if (!may(lists[type]))
-    return <Input id={props.id} aria-label={props['aria-label']} disabled placeholder={t.denied} />;
+  if (!may(lists[type])) return <NotListed {...props} />;
   const nothing = error ? failureOf(error).message : undefined;
   if (type === 'department' || type === 'menu') {
     return (
