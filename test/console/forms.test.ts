@@ -531,3 +531,14 @@ freshJourney('who may not list permissions or menus changes a role without them'
     ['role.index'],
   );
 });
+
+freshJourney(
+  'the button that clears a choice has its name in the language of the page',
+  async (t, page) => {
+    await enter(page, { at: '/console/trade/orders?status=paid' });
+    await page.locator('[data-filter=status]').getByRole('button', { name: '清空' }).press('Enter');
+    await page.waitForURL(/\/orders$/);
+    t.is(await page.getByRole('button', { name: 'Clear' }).count(), 0);
+  },
+  { locale: 'zh-CN' },
+);

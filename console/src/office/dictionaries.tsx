@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Select } from 'antd';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
+import { clearing } from '../parts/form/clearing.tsx';
 import { code, count, custom, status, text, time } from '../parts/show/cells.tsx';
 import {
   type Control,
@@ -47,7 +48,7 @@ function TypeSelect(props: Control<number>) {
   return (
     <Select<number>
       {...props}
-      allowClear
+      allowClear={clearing()}
       loading={isFetching}
       options={[{ value: 0, label: t.types }, ...types]}
     />

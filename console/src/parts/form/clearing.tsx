@@ -1,7 +1,11 @@
-// The clear button of an input, which needs an accessible name.
+// The clear button of an input or a select, which needs an accessible name.
 import { CloseCircleFilled } from '@ant-design/icons';
 import { texts } from '../../contract/texts.ts';
 
 const t = texts({ 'zh-CN': { clear: '清空' }, 'en-US': { clear: 'Clear' } });
 
-export const clearing = () => ({ clearIcon: <CloseCircleFilled role="img" aria-label={t.clear} /> });
+export const clearing = () => ({
+  clearIcon: <CloseCircleFilled role="img" aria-label={t.clear} />,
+  // Of the button around it, where there is one.
+  label: t.clear,
+});

@@ -159,7 +159,7 @@ export const choice = <K extends string>(all: States<K>): Field<K> => ({
   control: (props) => (
     <Select<K>
       {...props}
-      allowClear
+      allowClear={clearing()}
       placeholder={props.placeholder ?? t.choose}
       options={(Object.keys(all) as K[]).map((value) => ({ value, label: nameOf(all, value) }))}
     />
@@ -173,7 +173,7 @@ export const numberChoice = (all: States<string>): Field<number> => ({
   control: (props) => (
     <Select<number>
       {...props}
-      allowClear
+      allowClear={clearing()}
       placeholder={props.placeholder ?? t.choose}
       options={Object.keys(all).map((value) => ({ value: Number(value), label: nameOf(all, value) }))}
     />
@@ -188,7 +188,7 @@ export const yesOrNo = (): Field<boolean> => ({
   control: ({ value, onChange, ...props }) => (
     <Select<string>
       {...props}
-      allowClear
+      allowClear={clearing()}
       placeholder={props.placeholder ?? t.choose}
       value={value === undefined ? undefined : String(value)}
       onChange={(chosen) => onChange?.((chosen === undefined ? undefined : chosen === 'true') as boolean)}
@@ -309,7 +309,7 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
         <TreePicker
           {...props}
           value={value}
-          allowClear
+          allowClear={clearing()}
           showSearch
           treeDefaultExpandAll
           loading={isFetching}
@@ -324,7 +324,7 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
     <Select
       {...props}
       value={value}
-      allowClear
+      allowClear={clearing()}
       mode={multiple ? 'multiple' : undefined}
       placeholder={props.placeholder ?? (multiple ? undefined : t.choose)}
       loading={isFetching}

@@ -7,6 +7,7 @@ import { texts } from '../../contract/texts.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { useSettled } from '../show/typed.ts';
+import { clearing } from './clearing.tsx';
 import type { Control, Field } from './fields.tsx';
 
 const t = texts({
@@ -98,7 +99,7 @@ function UserSelect(props: Control<number>) {
       <Select<number>
         {...props}
         className="wide"
-        allowClear
+        allowClear={clearing()}
         placeholder={props.placeholder ?? t.search}
         showSearch={{ filterOption: false, onSearch: setTyped }}
         loading={found.isFetching}
