@@ -144,6 +144,7 @@ freshJourney(
   async (t, page) => {
     const { admin } = own.service;
     const slugs = ['admin.show', 'admin.destroy', 'permission.show', 'permission.destroy'];
+    slugs.push('admin.reset_password', 'admin.kick_out');
     slugs.push('blacklist.index', 'blacklist.show', 'dictionary.index');
     const { account } = await signedInWith(admin, slugs);
     await enter(page, { at: '/console/office/blacklists', ...account });
@@ -163,6 +164,11 @@ freshJourney(
       await page.locator('.facts').first().waitFor();
       t.is(await remove.count(), 0, `${row}: only a super administrator may`);
     }
+
+    const others = page.getByRole('button', { name: /^(Reset password|Sign out everywhere)$/ });
+    t.is(await others.count(), 0, 'nor act upon another one');
+    await open(page, `access/admins/${account?.id}`);
+    await others.nth(1).waitFor();
 
     await admin.delete(`/admins/${account?.id}/tokens`);
     await page.getByLabel('Username').waitFor();

@@ -10,7 +10,13 @@ import {
   status as statusFilter,
   words,
 } from '../parts/form/fields.tsx';
+import type { Row } from '../contract/api.ts';
 import { resource } from '../parts/resource.ts';
+import type { Profile } from '../parts/show/profile.ts';
+
+/** Only a super administrator may act upon another one. */
+const mayActOn = ({ is_super_admin }: Row<'GET /api/admin/admins'>, own: Profile): boolean =>
+  !is_super_admin || own.is_super_admin;
 
 export default resource('GET /api/admin/admins', {
   name: 'admins',
@@ -75,11 +81,13 @@ export default resource('GET /api/admin/admins', {
     {
       route: 'PUT /api/admin/admins/{id}/password',
       text: ['重置密码', 'Reset password'],
+      when: mayActOn,
       form: { password: newPassword() },
     },
     {
       route: 'DELETE /api/admin/admins/{id}/tokens',
       text: ['强制下线', 'Sign out everywhere'],
+      when: mayActOn,
       danger: true,
       sure: [
         '该管理员的所有会话都会立即结束，确定？',
@@ -88,7 +96,7 @@ export default resource('GET /api/admin/admins', {
     },
   ],
   remove: 'DELETE /api/admin/admins/{id}',
-  removable: ({ id, is_super_admin }, own) => id !== own.id && (!is_super_admin || own.is_super_admin),
+  removable: (row, own) => row.id !== own.id && mayActOn(row, own),
   exportTo: 'POST /api/admin/admins/export',
   detail: lazy(() => import('./admin.tsx')),
 });
