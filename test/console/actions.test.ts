@@ -288,6 +288,12 @@ journey('the focus is in the content when what had it is gone', async (t, page) 
   await page.getByRole('heading', { name: order_no }).waitFor();
   await content.waitFor();
   t.is(await page.locator('a.row-link').count(), 0);
+  await follow(page, '/console/trade/orders');
+  await page.getByRole('button', { name: 'Export', exact: true }).press('Enter');
+  await entry('Export CSV').press('Enter');
+  await page.getByText('Export is ready').waitFor();
+  await content.waitFor();
+  await page.locator('.ant-notification-notice-close').click();
 });
 
 freshJourney('columns and dates are chosen by keyboard', async (t, page) => {

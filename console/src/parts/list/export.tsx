@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { texts } from '../../contract/texts.ts';
 import { DownloadButton } from '../show/download-button.tsx';
+import { keepFocus } from '../show/focus.ts';
 import { MenuButton } from '../show/menu-button.tsx';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
@@ -40,6 +41,7 @@ export function ExportButton({ route, filters }: { route: ExportRoute; filters: 
     mutationFn: (format: string) => call(route, { body: { ...filters, format } as never, zoned: true }),
     onSuccess: ({ export_id }) => {
       setId(export_id);
+      keepFocus();
       void client.invalidateQueries({ queryKey: ['exports'] });
     },
     onError: (error) => void modal.error({ title: failureOf(error).message }),
