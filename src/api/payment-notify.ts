@@ -105,7 +105,7 @@ async function receive(
   ctx: Context,
 ): Promise<Answer | PlainAnswer> {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
-  const callback = { raw, headers: headersOf(ctx), fields, receivedAt: now() };
+  const callback = { raw, headers: headersOf(ctx, channel), fields, receivedAt: now() };
   const accepted = await accept(channel, callback, ctx);
   const settlement = await settleAccepted(accepted, deadline);
   if (settlement === 'payment_third_party_no_used') fail('payment_third_party_no_used');
@@ -114,14 +114,12 @@ async function receive(
   return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
 }
 
-/** Headers stored with a callback: those needed to read its body and to verify its signature. */
-const keptHeader = /^(content-type|wechatpay-[a-z-]+)$/;
-
-const headersOf = ({ headers }: Context): RawCallback['headers'] =>
+/** What is needed to read its body and to verify its signature; stored with it. */
+const headersOf = ({ headers }: Context, { signatureHeaders = [] }: Channel): RawCallback['headers'] =>
   Object.fromEntries(
-    Object.entries(headers)
-      .filter(([name]) => keptHeader.test(name))
-      .map(([name, value]) => [name, String(value)]),
+    ['content-type', ...signatureHeaders].flatMap((name) =>
+      headers[name] === undefined ? [] : [[name, String(headers[name])]],
+    ),
   );
 
 // Verifies a callback and stores it with any verdict.

@@ -24,7 +24,7 @@ export interface Placement {
 export interface RawCallback {
   /** The body as signed; never parsed and written again. */
   raw: string;
-  /** `content-type` and `wechatpay-*`, by lower-case name. */
+  /** `content-type` and the `signatureHeaders` of the channel, by lower-case name. */
   headers: Readonly<Record<string, string | undefined>>;
   /** JSON or form fields; a repeated form name has a list of its values. */
   fields: Record<string, unknown>;
@@ -207,6 +207,8 @@ export interface Channel {
   /** Result of `place` and the company's callback, for the API documentation. */
   placedSchema: Joi.ObjectSchema;
   callbackSchema: Joi.ObjectSchema;
+  /** Headers by which a callback is verified, in lower case; beside `content-type` no others are stored. */
+  signatureHeaders?: readonly string[];
   /**
    * Places a payment and returns what the client needs to continue. Omitted: not implemented.
    *

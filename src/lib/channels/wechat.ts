@@ -61,6 +61,9 @@ export const wechat: Channel = {
     notify_url: webUrl().description('Where callbacks go, if not to this service'),
   }),
   accountKeys: ['app_id', 'mch_id', 'gateway'],
+  signatureHeaders: ['timestamp', 'nonce', 'serial', 'signature', 'signature-type'].map(
+    (name) => `wechatpay-${name}`,
+  ),
   placedSchema: Joi.object({
     payment_no: Joi.string().required(),
     code_url: Joi.string().description('What the customer scans (Native)'),
