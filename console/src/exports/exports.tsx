@@ -1,10 +1,11 @@
 // Exports: progress, reason of a failure, and the file until it expires.
+import type { Body } from '../contract/api.ts';
 import { badge, bytes, custom, named, text, time } from '../parts/show/cells.tsx';
 import { SaveButton } from '../parts/list/export.tsx';
 import { choice, numberChoice } from '../parts/form/fields.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import { Running, workStates } from '../parts/show/progress.tsx';
-import { commonLabels, resource } from '../parts/resource.ts';
+import { commonLabels, resource, type ExportRoute } from '../parts/resource.ts';
 import { enabled, nameOf, states, yesNo, type States } from '../parts/show/states.tsx';
 import { isInstant, showTime } from '../parts/show/time.ts';
 import {
@@ -55,7 +56,10 @@ const valueStates: Readonly<Record<string, States<string>>> = {
   time_field: { ...orderTimeFields, ...paymentTimeFields, ...refundTimeFields },
 };
 
-const labels: Readonly<Record<string, Both>> = {
+/** A filter of any export. */
+type FilterName = { [R in ExportRoute]: Exclude<keyof Body<R> & string, 'format'> }[ExportRoute];
+
+const labels: Readonly<Record<FilterName, Both> & Record<string, Both>> = {
   ...commonLabels,
   start_time: ['开始', 'From'],
   end_time: ['结束', 'To'],
