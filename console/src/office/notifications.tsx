@@ -25,12 +25,12 @@ export default resource('GET /api/admin/notifications', {
     read_at: ['阅读时间', 'Read at'],
     receiver_ids: ['收件人（留空则发给所有人）', 'Recipients (empty: everyone)'],
   },
-  filters: { type: choice(kinds as never), is_read: yesOrNo() },
+  filters: { type: choice(kinds), is_read: yesOrNo() },
   dateRange: true,
   sortable: ['title', 'created_at'],
   columns: {
     title: text(240),
-    type: badge(kinds as never, 128),
+    type: badge(kinds, 128),
     content: custom<string>(
       (value) => (
         <span className="cell-text" title={value}>

@@ -24,7 +24,7 @@ export default resource('GET /api/admin/payment-methods', {
   columns: {
     name: text(),
     code: code(),
-    type: badge(channels as never),
+    type: badge(channels),
     is_active: flag(),
     has_shared_secret: flag(136),
     sort: count(110),
