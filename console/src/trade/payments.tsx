@@ -29,7 +29,6 @@ export const payments = resource('GET /api/admin/payments', {
     assignee_id: ['处理人', 'Assignee'],
     pending_longer_than: ['待支付超过（分钟）', 'Pending for over (min)'],
     time_field: ['时间按', 'Date of'],
-    remark: ['备注', 'Note'],
     refunded_amount: ['已退款', 'Refunded'],
   },
   stale: ['payments', 'orders'],
