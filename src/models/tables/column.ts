@@ -72,7 +72,7 @@ export class ColumnType<V> {
     return new ColumnType({ ...this.is, isPrimary: true });
   }
 
-  /** Its head in the export of orders, which leaves out columns without one; other exports name their columns. */
+  /** Its head in exports that take the titled columns of a class (`otherTitled`); others name each column. */
   titled(zh: string, en: string): ColumnType<V> {
     return new ColumnType({ ...this.is, title: { zh, en } });
   }
