@@ -2,6 +2,8 @@
 // exports and imports, whose files go through the same storage.
 import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
@@ -130,6 +132,23 @@ test.serial('downloads that wait for the store or their client leave connections
   s3().hold(() => false);
   await api.kill();
   await Promise.all(downloads);
+});
+
+test.serial('a client may pause a download for longer than the store may be silent', async (t) => {
+  // More than the buffers of all connections on its way hold.
+  const content = textOf(20 * mebibyte);
+  const patient = admin.at((await startApi()).url);
+  const { id } = (await patient.upload('/attachments/upload', content, { filename: 'a.txt' })).data;
+  const [answer] = (await once(
+    get(`${proxied.url}/api/admin/attachments/${id}/download`, { headers: proxied.headers }),
+    'response',
+  )) as [IncomingMessage];
+  const pieces = answer[Symbol.asyncIterator]();
+  const received = [(await pieces.next()).value as Buffer];
+  const paused = Date.now();
+  await until(() => Date.now() - paused > 5000);
+  for await (const piece of pieces) received.push(piece as Buffer);
+  t.is(sha256(Buffer.concat(received)), sha256(content));
 });
 
 test.serial('a store that refuses the key is answered as one that is away', async (t) => {

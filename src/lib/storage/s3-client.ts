@@ -9,8 +9,12 @@ const maxConnectMs = 3000;
 // Silences the SDK's console logger; failures are thrown.
 const ignore = (): void => undefined;
 
-/** A client for the store of these settings. */
-export function makeClient(settings: S3Settings): S3Client {
+/**
+ * A client for the store of these settings.
+ *
+ * @param forReading its content may be read as slowly as its reader likes: only the beginning of an answer has a timeout
+ */
+export function makeClient(settings: S3Settings, forReading = false): S3Client {
   const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey, timeoutMs } = settings;
   return new S3Client({
     endpoint,
@@ -20,7 +24,9 @@ export function makeClient(settings: S3Settings): S3Client {
     // Without these the client would wait forever.
     requestHandler: {
       connectionTimeout: Math.min(maxConnectMs, timeoutMs),
-      socketTimeout: timeoutMs,
+      ...(forReading
+        ? { socketTimeout: 0, requestTimeout: timeoutMs, throwOnRequestTimeout: true }
+        : { socketTimeout: timeoutMs }),
       // The 50 of the SDK would be used up by as many downloads of slow readers.
       httpAgent: { maxSockets: Infinity },
       httpsAgent: { maxSockets: Infinity },

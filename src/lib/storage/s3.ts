@@ -15,6 +15,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { withTimeout } from '../process/timers.js';
 import { logger } from '../watch/logger.js';
 import { makeClient, type S3Settings } from './s3-client.js';
 import {
@@ -37,12 +38,14 @@ const readBytes = 256 * 1024;
 
 export class S3Storage implements Storage {
   readonly #client: S3Client;
+  readonly #reading: S3Client;
   readonly #settings: S3Settings;
   downloadUrl?: (key: string, disposition: string, type: string) => Promise<string>;
 
   constructor(settings: S3Settings) {
     this.#settings = settings;
     this.#client = makeClient(settings);
+    this.#reading = makeClient(settings, true);
     if (settings.presignedDownloads) this.downloadUrl = (...given) => this.#sign(...given);
   }
 
@@ -65,8 +68,8 @@ export class S3Storage implements Storage {
   async get(key: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
     const command = new GetObjectCommand({ ...this.#place(key), Range });
-    const { Body } = await callStore(key, () => this.#client.send(command));
-    return Body as Readable;
+    const { Body } = await callStore(key, () => this.#reading.send(command));
+    return inTime(Body as Readable, this.#settings.timeoutMs);
   }
 
   async stat(key: string): Promise<{ size: number } | undefined> {
@@ -168,6 +171,20 @@ export class S3Storage implements Storage {
   #place(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.#settings.bucket, Key: this.#settings.prefix + key };
   }
+}
+
+/** Fails when the store is silent for that long while its reader waits; a reader may be slower. */
+function inTime(content: Readable, timeoutMs: number): Readable {
+  const pieces = content[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const silent = () => new StorageUnavailable('the store does not answer');
+  async function* read() {
+    for (;;) {
+      const piece = await withTimeout(pieces.next(), timeoutMs, (_, reject) => reject(silent()));
+      if (piece.done) return;
+      yield piece.value;
+    }
+  }
+  return Readable.from(read(), { objectMode: false }).once('close', () => content.destroy());
 }
 
 async function* observed(
