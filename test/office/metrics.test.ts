@@ -156,6 +156,17 @@ test.serial('only the metrics require their token, not the health checks', async
   }
 });
 
+test.serial('the rules are looked at within the shortest time that one waits', (t) => {
+  const prometheus = readFileSync(resolve(config.root, 'deploy/prometheus/prometheus.yml'), 'utf8');
+  const [, every = '60'] = /evaluation_interval: (\d+)s/.exec(prometheus) ?? [];
+  const seconds = { s: 1, m: 60, h: 3600, d: 86_400 };
+  const waits = [...readFileSync(rules, 'utf8').matchAll(/for: (\d+)([smhd])/g)].map(
+    ([, count, unit]) => Number(count) * seconds[unit as keyof typeof seconds],
+  );
+  t.true(waits.length > 10);
+  t.true(Number(every) <= Math.min(...waits));
+});
+
 test.serial('no alert says that an upload is slow: it lasts as long as its line', (t) => {
   const [, leftOut = ''] = /route!~"([^"]+)"/.exec(readFileSync(rules, 'utf8')) ?? [];
   const paths = routes.filter(({ upload }) => upload).map(fullPath);
