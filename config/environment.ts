@@ -118,6 +118,19 @@ function load(file: string): void {
     throw new UnusableSettings([`${file} cannot be read by this account`]);
   }
   // Editors on Windows begin a file with a byte order mark, which would become a part of the first name.
-  for (const [name, value] of Object.entries(parseEnv(text.replace(/^\uFEFF/, ''))))
-    process.env[name] ??= value;
+  text = text.replace(/^\uFEFF/, '');
+  const stray = strayLine(text);
+  if (stray > 0) throw new UnusableSettings([`${file}, line ${stray}, is not NAME=value`]);
+  // Nothing else of the file: Node.js 20 takes an indented comment for a part of the next name.
+  const settings = (text.match(assignment) ?? []).join('\n');
+  for (const [name, value] of Object.entries(parseEnv(settings))) process.env[name] ??= value;
+}
+
+/** One setting; a value in quotes may have several lines. */
+const assignment = /^[ \t]*(export[ \t]+)?[\w.-]+[ \t]*=[ \t]*("[^"]*"|'[^']*'|`[^`]*`)?.*/gm;
+
+/** The first line that is neither a setting nor a comment, from 1; 0: there is none. */
+function strayLine(text: string): number {
+  const rest = text.replace(assignment, (setting) => setting.replace(/[^\n]/g, ''));
+  return rest.split('\n').findIndex((line) => !/^\s*(#|$)/.test(line)) + 1;
 }

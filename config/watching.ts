@@ -28,7 +28,12 @@ export const watchingSchema = Joi.object<WatchingEnvironment, true>({
     .description('address that port listens on; METRICS_TOKEN is needed where others can reach it'),
   METRICS_TOKEN: Joi.string()
     .min(shortestToken)
-    .when('METRICS_HOST', { not: Joi.valid('127.0.0.1', '::1', 'localhost'), then: Joi.required() })
+    .when('METRICS_HOST', {
+      not: Joi.valid('127.0.0.1', '::1', 'localhost'),
+      then: Joi.required().messages({
+        'any.required': '{#label} must be set where METRICS_HOST lets others reach that port',
+      }),
+    })
     .description('bearer token that /metrics asks for; at least 16 characters'),
   NODE_APP_INSTANCE: Joi.number()
     .integer()

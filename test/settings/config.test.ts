@@ -335,6 +335,34 @@ test.serial('a byte order mark does not hide the first setting of a file', async
   t.deepEqual([config.app.port, config.watching.logLevel], [4001, 'error']);
 });
 
+test.serial('a line of a file that is no setting ends the process with its number', async (t) => {
+  const tenant = `test-${randomBytes(4).toString('hex')}`;
+  const file = resolve(projectRoot, `.env.${tenant}`);
+  t.teardown(() => rm(file));
+  const settings = [
+    ...['# a comment', '', '  # another', 'export PORT = 4001', 'LOG_LEVEL=error # why', 'MAIL.FROM-X='],
+    ...[
+      'CERTIFICATE="-----BEGIN',
+      'not a setting',
+      '-----END" # its end',
+      "QUOTED='a=b'",
+      'APP_URL=https://a.example',
+    ],
+  ];
+  await writeFile(file, settings.join('\r\n'));
+  const config = await configOf({ TENANT_CODE: tenant });
+  t.deepEqual(
+    [config.app.port, config.watching.logLevel, config.app.url],
+    [4001, 'error', 'https://a.example'],
+  );
+  for (const wrong of ['PORT 4001', 'PORT: 4001', 'export PORT', '6f1927ac4be8d3056']) {
+    await writeFile(file, [...settings, wrong, 'LIMITS_ENABLED=true'].join('\n'));
+    t.deepEqual((await load({ TENANT_CODE: tenant })).problems, [
+      `${file}, line ${settings.length + 1}, is not NAME=value`,
+    ]);
+  }
+});
+
 test.serial('a file of settings that cannot be read ends the process with its name', async (t) => {
   const tenant = `test-${randomBytes(4).toString('hex')}`;
   const file = resolve(projectRoot, `.env.${tenant}`);
@@ -360,6 +388,13 @@ test.serial('spans are off without an address', async (t) => {
   t.deepEqual(named(await load({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })), [
     'OTEL_EXPORTER_OTLP_ENDPOINT',
   ]);
+});
+
+test.serial('a port of figures that others can reach needs a token', async (t) => {
+  t.deepEqual((await load({ METRICS_HOST: '0.0.0.0' })).problems, [
+    '"METRICS_TOKEN" must be set where METRICS_HOST lets others reach that port',
+  ]);
+  t.is((await configOf({ METRICS_HOST: '::1' })).watching.metricsToken, undefined);
 });
 
 test.serial('settings of earlier releases have no effect and are named', async (t) => {
