@@ -9,6 +9,7 @@ import { AlipayLedger } from './alipay-ledger.js';
 import { AlipayRefunds } from './alipay-refunds.js';
 import { AlipayResults } from './alipay-results.js';
 import { beijing, requestProblem, signatureOf, signedText, type NoticeForm } from './alipay-signature.js';
+import { merchantKeys } from './merchant.js';
 import type { Notice } from './notices.js';
 import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
 
@@ -24,7 +25,7 @@ export interface NoticeDials {
 }
 
 export class AlipayPlatform {
-  readonly merchant = newRsaKeys();
+  readonly merchant = merchantKeys;
   readonly sellerId = '2088531891668739';
   /** Signs notices and answers. */
   keys: RsaKeys = newRsaKeys();

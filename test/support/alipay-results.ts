@@ -3,8 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { AlipayLedger, AlipayReply } from './alipay-ledger.js';
 import type { AlipayRefunds, RefundContent } from './alipay-refunds.js';
 import { signatureOf } from './alipay-signature.js';
+import { merchantKeys } from './merchant.js';
 import { ResultDials, sendAnswer, type Operation, type ResultMood } from './result-dials.js';
-import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
+import type { RsaKeys } from './rsa-keys.js';
 
 const noPermission: AlipayReply = {
   ...{ code: '40006', msg: 'Insufficient Permissions' },
@@ -24,9 +25,6 @@ interface Asked {
   number: string;
   reply: () => AlipayReply;
 }
-
-// A new key may take longer to make than the caller waits.
-const strange = newRsaKeys();
 
 export class AlipayResults extends ResultDials {
   /** What it says while it is refusing. */
@@ -109,7 +107,7 @@ export class AlipayResults extends ResultDials {
   #send(response: ServerResponse, name: string, content: AlipayReply, keys: RsaKeys, mood: ResultMood): void {
     const plain = JSON.stringify(content);
     const raw = plain.replaceAll('/', '\\/');
-    const sign = signatureOf(this.escapesLater ? plain : raw, mood === 'forging' ? strange : keys);
+    const sign = signatureOf(this.escapesLater ? plain : raw, mood === 'forging' ? merchantKeys : keys);
     const members = [`"${name}":${raw}`, ...(mood === 'unsigned' ? [] : [`"sign":${JSON.stringify(sign)}`])];
     // The order of the two is nobody's promise.
     if (this.#sent++ % 2 === 1) members.reverse();

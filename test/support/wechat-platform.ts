@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { merchantKeys } from './merchant.js';
 import type { Notice } from './notices.js';
 import type { Answer } from './result-dials.js';
 import { newCertificate, newRsaKeys, type Certificate, type RsaKeys } from './rsa-keys.js';
@@ -48,7 +49,7 @@ export interface Tls {
 }
 
 export class WechatPlatform {
-  readonly merchant = newRsaKeys();
+  readonly merchant = merchantKeys;
   readonly merchantSerial = '5157F09EFDC096DE15EBE81A47057A7232F1B8E1';
   readonly mchId = '1900000001';
   apiV3Key = 'api-v3-key-of-32-characters-here';

@@ -1,7 +1,8 @@
 // What WeChat Pay answers when it is asked about payments and refunds: by its books, or as its dials say.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { merchantKeys } from './merchant.js';
 import { ResultDials, sendAnswer, type Answer, type Operation, type ResultMood } from './result-dials.js';
-import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
+import type { RsaKeys } from './rsa-keys.js';
 import { refusal, type Reply, type WechatLedger } from './wechat-ledger.js';
 import type { RefundContent, WechatRefunds } from './wechat-refunds.js';
 
@@ -23,8 +24,6 @@ interface Asked {
 
 const trade = /^\/v3\/pay\/transactions\/out-trade-no\/(\w+)(\/close)?$/;
 const refund = /^\/v3\/refund\/domestic\/refunds(?:\/(\w+))?$/;
-// A new key may take longer to make than the caller waits.
-const strange = newRsaKeys();
 
 const noPermission = refusal(403, 'NO_AUTH', '商户号未开通此产品权限');
 const systemError = refusal(500, 'SYSTEM_ERROR', '系统错误');
@@ -92,7 +91,7 @@ export class WechatResults extends ResultDials {
     const { status, content: answered } = falsehoods[mood]?.(good) ?? good;
     const body = answered === undefined ? '' : JSON.stringify(answered);
     const answer = sign(status, mood === 'garbled' ? `<html>${body}` : body, {
-      ...(mood === 'forging' && { with: strange }),
+      ...(mood === 'forging' && { with: merchantKeys }),
       ...(mood === 'replaying' && { at: new Date(Date.now() - 3_600_000) }),
     });
     sendAnswer(response, mood === 'unsigned' ? { ...answer, headers: {} } : answer, mood);
