@@ -1,8 +1,9 @@
 // POST /payment-methods/{id}/test: whether a callback signed with what is stored would be accepted, and why not.
 import '../support/environment.js';
 import '../support/short-deadlines.js';
+import '../support/private-address.js';
 import { createPublicKey } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
@@ -18,16 +19,16 @@ const service = serviceTest();
 /** The first administrator at an API that callbacks reach, and at one whose address is somebody else's. */
 let admin: Client;
 let elsewhere: Client;
+let stranger: Server;
 
 test.before(async () => {
   const local = { PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true' };
-  const other = createServer((_, response) => response.writeHead(404).end('<h1>no</h1>'));
-  await once(other.listen(0, '127.0.0.1'), 'listening');
-  other.unref();
-  const { port: otherPort } = other.address() as { port: number };
+  stranger = createServer((_, response) => response.writeHead(404).end('<h1>no</h1>'));
+  await once(stranger.listen(0, '127.0.0.1'), 'listening');
+  const { port } = stranger.address() as { port: number };
   const [api, astray] = await Promise.all([
     startApi({ ...local, APP_URL: service.url }),
-    startApi({ ...local, APP_URL: `http://127.0.0.1:${otherPort}` }),
+    startApi({ ...local, APP_URL: `http://127.0.0.1:${port}` }),
   ]);
   [admin, elsewhere] = [service.admin.at(api.url), service.admin.at(astray.url)];
 });
@@ -97,9 +98,11 @@ test('a notify address of another system is detected', async (t) => {
   const astray = (await tested(id, elsewhere)).checks.at(-1);
   t.like(astray, { field: 'notify_url', state: 'failed' });
   t.regex(astray.message, /not this service \(HTTP 404\)/);
-  const private_ = (await tested(id, service.admin)).checks.at(-1);
-  t.like(private_, { field: 'notify_url', state: 'failed' });
-  t.regex(private_.message, /cannot be reached at APP_URL/);
+  stranger.closeAllConnections();
+  await once(stranger.close(), 'close');
+  const gone = (await tested(id, elsewhere)).checks.at(-1);
+  t.like(gone, { field: 'notify_url', state: 'failed' });
+  t.regex(gone.message, /cannot be reached at APP_URL/);
   const other = await make('mock', { shared_secret: 'shared secret', notify_url: 'https://shop.test/n' });
   t.like((await tested(other.id)).checks.at(-1), { field: 'notify_url', state: 'skipped' });
   t.is((await tested(other.id)).notify_url, 'https://shop.test/n');
@@ -107,15 +110,13 @@ test('a notify address of another system is detected', async (t) => {
 
 test('an address that is not public is passed over outside production', async (t) => {
   const { id } = await makeMethod(service.admin, 'shared secret of a shop');
-  const door = async (env: Record<string, string>) => {
-    const api = await startApi({ APP_URL: 'http://localhost:3000', ...env });
-    return (await tested(id, service.admin.at(api.url))).checks.at(-1);
-  };
-  const skipped = await door({});
+  const door = async (client: Client) => (await tested(id, client)).checks.at(-1);
+  const doorWith = async (env: Record<string, string>) => door(service.admin.at((await startApi(env)).url));
+  const skipped = await door(service.admin);
   t.like(skipped, { field: 'notify_url', state: 'skipped' });
   t.regex(skipped.message, /APP_URL is not a public address/);
   t.like(
-    await door({ APP_URL: 'https://localhost:3000' }),
+    await doorWith({ APP_URL: 'https://localhost:3000' }),
     { state: 'skipped' },
     'known once it is resolved',
   );
@@ -123,7 +124,7 @@ test('an address that is not public is passed over outside production', async (t
   const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
   t.is((await service.admin.put('/password', own)).status, 200);
   const strong = { JWT_SECRET: process.env.JWT_SECRET ?? '', APP_KEY: process.env.APP_KEY ?? '' };
-  const failed = await door({ NODE_ENV: 'production', ...strong });
+  const failed = await doorWith({ NODE_ENV: 'production', ...strong });
   t.like(failed, { field: 'notify_url', state: 'failed' });
   t.regex(failed.message, /APP_URL is not a public https address/);
 });

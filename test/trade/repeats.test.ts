@@ -31,20 +31,24 @@ test.serial('an order and a payment made just before a crash are not made again'
     ['orders', 'order_no', { user_id, details, remark: marked }],
     ['payments', 'payment_no', { order_no, payment_method_id, remark: marked }],
   ] as const;
+  const keyOf = (list: string) => `${list}-${marked}`;
+  const made = (list: string, number: string) =>
+    select<Record<string, string>>(`SELECT ${number} FROM ${list} WHERE remark = ?`, [marked]);
+  const lost: Promise<unknown>[] = [];
   for (const [list, number, body] of creates) {
-    const headers = { 'Idempotency-Key': unique('key-') };
-    const made = () =>
-      select<Record<string, string>>(`SELECT ${number} FROM ${list} WHERE remark = ?`, [marked]);
     // The answer to its COMMIT never arrives.
-    database.forgetAt('COMMIT', 'answers');
-    const lost = t.throwsAsync(admin.post(`/${list}`, body, headers));
-    await until(async () => (await made()).length > 0);
-    await api.kill();
-    await lost;
-    api = await startApi(database.env);
-    admin = admin.at(api.url);
+    database.forgetAt('COMMIT;', 'answers');
+    lost.push(t.throwsAsync(admin.post(`/${list}`, body, { 'Idempotency-Key': keyOf(list) })));
+    await until(async () => (await made(list, number)).length > 0);
+  }
+  await api.kill();
+  await Promise.all(lost);
+  api = await startApi(database.env);
+  admin = admin.at(api.url);
+  for (const [list, number, body] of creates) {
+    const headers = { 'Idempotency-Key': keyOf(list) };
     const answers = await Promise.all([1, 2, 3].map(() => admin.post(`/${list}`, body, headers)));
-    const rows = await made();
+    const rows = await made(list, number);
     t.is(rows.length, 1);
     t.deepEqual(
       answers.map(({ status, data }) => [status, data[number]]),
