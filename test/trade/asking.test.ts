@@ -4,9 +4,10 @@ import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
+import { sweep } from '../../src/worker/sweeper.js';
 import { untouched, trace as traceOf } from '../support/callbacks.js';
 import { companiesTest, growOlder, makeDue, types } from '../support/companies.js';
-import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
 import { deliver } from '../support/notices.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -14,6 +15,12 @@ import { until } from '../support/until.js';
 const service = serviceTest();
 const companies = companiesTest(service);
 const { place, pay, shown } = companies;
+
+/** Has payments asked about before the sweeper comes by. */
+async function askNow(...payments: MadePayment[]): Promise<void> {
+  await makeDue(...payments);
+  await sweep();
+}
 
 test.serial(
   'payments become paid by the answers of their companies when every callback is lost',
@@ -57,6 +64,7 @@ test.serial('a placed payment is asked about after a minute, then ever more rare
   const ages = [1, 6, 18, 72, 72];
   for (const [step, minutes] of [5, 15, 60, 60, 60].entries()) {
     await growOlder(payment, ages[step] as number);
+    await sweep();
     const asked = await until(async () => {
       const { follow_up: now } = await shown(payment);
       return now.asked === step + 1 && wait(now) > 2.1 && now;
@@ -88,7 +96,7 @@ test.serial('a payment whose placing was cut off is asked about all the same', a
   const payment_no = row?.payment_no ?? '';
   // The company had taken it, and the customer has found a way to pay.
   companies.wechat.ledger.pay(payment_no);
-  await makeDue({ payment_no, order_no: '', amount: 0, id: 0 });
+  await askNow({ payment_no, order_no: '', amount: 0, id: 0 });
   await until(async () => (await service.admin.get(`/payments/${payment_no}`)).data.status === 'paid');
   t.pass();
 });
@@ -165,7 +173,7 @@ test.serial('companies are asked ten times a second at most', async (t) => {
   const { results } = companies.wechat;
   const times: number[] = [];
   results.before = (operation) => operation === 'query' && times.push(Date.now());
-  await makeDue(...payments);
+  await askNow(...payments);
   await until(() => times.length >= 25);
   times.sort((one, other) => one - other);
   // Two and a half portions: without a limit they take some tenths of a second.
@@ -178,7 +186,7 @@ test.serial('callbacks do not wait for a company that is silent', async (t) => {
   const { results } = companies.wechat;
   results.mood = 'silent';
   const before = results.count('query');
-  await makeDue(...payments);
+  await askNow(...payments);
   await until(() => results.count('query') >= before + 10);
   for (let times = 0; times < 5; times++) {
     const payment = await makePayment(service.admin, method.id);
