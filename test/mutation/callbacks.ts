@@ -41,7 +41,7 @@ export const callbacks: Fault[] = [
     from: `if (authenticity === 'forged') return`,
     to: `if ((authenticity as string) === '') return`,
     breaks: 'the signature is ignored',
-    test: 'test/trade/mutations.test.ts',
+    test: notify,
     match: 'no mutated signature*',
   },
   {

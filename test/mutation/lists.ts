@@ -5,7 +5,7 @@ const count = 'src/models/tables/count.ts';
 const page = 'src/models/tables/page.ts';
 const versions = 'src/models/tables/versions.ts';
 const counting = 'test/tables/count.test.ts';
-const pages = 'test/trade/pages.test.ts';
+const pages = 'test/trade/lists.test.ts';
 const figures = 'test/office/figures.test.ts';
 
 export const lists: Fault[] = [
@@ -61,6 +61,7 @@ export const lists: Fault[] = [
     to: `\${found} \${orderSql(query, alias, true)}`,
     breaks: 'pages come upside down',
     test: pages,
+    match: 'any page of*',
   },
   {
     file: 'src/models/office/notification-inbox.ts',

@@ -62,7 +62,7 @@ export const logs: Fault[] = [
     from: `      removeOnComplete: true,`,
     to: `      removeOnComplete: false,`,
     breaks: 'work whose row was left over cannot be queued again',
-    test: 'test/trade/order-states.test.ts',
+    test: 'test/trade/orders.test.ts',
     match: 'an expiry job*',
   },
   {

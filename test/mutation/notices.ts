@@ -82,7 +82,7 @@ export const notices: Fault[] = [
     from: `if (!certificate || certificate.until <= now())`,
     to: `if (!certificate || certificate.until)`,
     breaks: 'a good certificate counts for nothing while the list of WeChat is away',
-    test: 'test/trade/notices-wechat-keys.test.ts',
+    test: wechats,
     match: 'a known certificate*',
   },
   {

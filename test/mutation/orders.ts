@@ -3,7 +3,6 @@ import type { Fault } from './fault.js';
 
 const file = 'src/models/trade/order.ts';
 const placement = 'src/models/trade/order-placement.ts';
-const states = 'test/trade/order-states.test.ts';
 const lists = 'test/trade/lists.test.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
 const orderTests = 'test/trade/orders.test.ts';
@@ -14,7 +13,7 @@ export const orders: Fault[] = [
     from: `if (order.status !== 'pending') fail('order_not_cancellable');`,
     to: ``,
     breaks: 'a paid order can be cancelled',
-    test: states,
+    test: orderTests,
     match: 'a paid order cannot be cancelled',
   },
   {
@@ -40,7 +39,7 @@ export const orders: Fault[] = [
     from: `if (order.status === 'paid') fail('order_not_deletable');`,
     to: ``,
     breaks: 'a paid order can be deleted',
-    test: states,
+    test: orderTests,
     match: 'a paid order cannot be deleted',
   },
   {
@@ -48,7 +47,7 @@ export const orders: Fault[] = [
     from: `if (order.status === 'pending') await cancel(order, t);`,
     to: ``,
     breaks: 'deleting an order leaves its payments',
-    test: states,
+    test: orderTests,
     match: 'pending and cancelled orders can be deleted',
   },
   {
@@ -56,7 +55,7 @@ export const orders: Fault[] = [
     from: `  await cancelPayments(order, t);`,
     to: ``,
     breaks: 'cancelling an order leaves its payments',
-    test: states,
+    test: orderTests,
     match: 'cancelling an order*',
   },
   {
@@ -72,7 +71,7 @@ export const orders: Fault[] = [
     from: `AND o.status = 'pending' AND o.expire_at <= :at`,
     to: `AND o.status = 'pending' AND o.expire_at <> :at`,
     breaks: 'an order expires before its time',
-    test: states,
+    test: orderTests,
     match: 'an expiry job*',
   },
   {
@@ -80,7 +79,7 @@ export const orders: Fault[] = [
     from: `WHERE o.order_no = :orderNo AND o.period = :period AND o.status = 'pending' AND o.expire_at`,
     to: `WHERE o.order_no = :orderNo AND o.period = :period AND o.expire_at`,
     breaks: 'a paid order is cancelled when its time is up',
-    test: states,
+    test: orderTests,
     match: 'an expiry job*',
   },
   {
@@ -113,7 +112,7 @@ export const orders: Fault[] = [
     to: `new Where();
   const where = addFilters`,
     breaks: 'deleted orders are listed',
-    test: states,
+    test: orderTests,
     match: 'pending and cancelled orders can be deleted',
   },
   {
@@ -121,7 +120,7 @@ export const orders: Fault[] = [
     from: `const where = new Where().and('o.deleted_at IS NULL');`,
     to: `const where = new Where();`,
     breaks: 'a deleted order is found',
-    test: states,
+    test: orderTests,
     match: 'pending and cancelled orders can be deleted',
   },
   {
@@ -163,7 +162,7 @@ export const orders: Fault[] = [
     from: `lifetime * 1000`,
     to: `lifetime * 1000_000`,
     breaks: 'an order lives a thousand times as long as asked',
-    test: states,
+    test: orderTests,
     match: 'an expired order is cancelled by its delayed job',
   },
   {

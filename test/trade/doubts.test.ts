@@ -2,12 +2,11 @@
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { claimFollowUp, followSince } from '../../src/models/trade/payment-follow-up.js';
-import { runRefund } from '../../src/models/trade/refund-run.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
@@ -188,46 +187,6 @@ for (const status of ['pending', 'failed'])
       t.like(await shown(payment), { status: 'paid', follow_up: null, ...flagged });
     },
   );
-
-const refundToBalance = ({ payment_no }: Placed, more: object = {}) =>
-  service.admin.post('/refunds', { payment_no, destination: 'balance', reason: 'sold out', ...more });
-
-/** Nothing is refunded until a person has looked at what the company reported. */
-async function isHeldBack(t: ExecutionContext, payment: Placed): Promise<void> {
-  const flagged = { status: 'paid', needs_attention: true, fail_reason: 'refunded_elsewhere' };
-  t.like(await shown(payment), flagged);
-  const { status, code, errorCode } = await refundToBalance(payment);
-  t.deepEqual([status, code, errorCode], [400, 40004, 'payment_refunded_elsewhere']);
-  const seen = { needs_attention: false, fail_reason: flagged.fail_reason };
-  await service.admin.put(`/payments/${payment.payment_no}`, seen);
-  t.is((await refundToBalance(payment, { amount: '1.00' })).status, 200);
-}
-
-for (const type of types)
-  test.serial(`${type}: a refund that was not made here is seen in the answer of the company`, async (t) => {
-    const payment = await place(type);
-    pay(type, payment);
-    if (type === 'wechat') companies.wechat.ledger.set(payment.payment_no, 'REFUND');
-    else companies.alipay.ledger.set(payment.payment_no, 'TRADE_CLOSED');
-    t.is(await askNow(payment), 'paid');
-    await isHeldBack(t, payment);
-  });
-
-test.serial('a callback about a refund flags a payment unless the refund was made here', async (t) => {
-  const { alipay } = companies;
-  const payment = await companies.paid('alipay');
-  const notify = async (refund_fee: string) =>
-    (await send('alipay', alipay.notice(alipay.paid(payment.gateway.pay_url, { refund_fee })))).text;
-  const made = await refundToBalance(payment, { amount: '5.00', destination: 'channel' });
-  t.is(made.status, 200);
-  await runRefund(made.data.refund_no, signal);
-  t.is(await notify('5.00'), 'success');
-  t.false((await shown(payment)).needs_attention);
-  // The company knows nothing of what went to the balance.
-  t.is((await refundToBalance(payment, { amount: '5.00' })).status, 200);
-  t.is(await notify('5.01'), 'success');
-  await isHeldBack(t, payment);
-});
 
 test.serial('what is followed afterwards may be opened for a day from then', async (t) => {
   const payment = await place('alipay', { isOpened: false });

@@ -8,19 +8,12 @@ import { extendPartitions, partitionedTables } from '../../src/models/tables/par
 import type { Client } from '../support/client.js';
 import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
 import { partitionsOf, statementsDuring } from '../support/statements.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+test.serial.after.always(() => setClock());
 
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(async () => {
-  setClock();
-  await service.stop();
-});
+const service = serviceTest();
 
 /** An administrator signed in at that instant, from which the clock runs. */
 async function adminAt(instant: string | Date): Promise<Client> {

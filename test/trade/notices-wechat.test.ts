@@ -1,10 +1,11 @@
-// Notices of WeChat Pay while PAYMENT_CHANNEL_RESULTS opens them: what is signed, sealed and meant for this merchant pays.
+// Notices of WeChat Pay while PAYMENT_CHANNEL_RESULTS opens them: what is signed, sealed and meant for this merchant pays. And
+// their keys: certificates that cannot be downloaded again, and one APIv3 key among many methods.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { setClock } from '../../src/lib/values/clock.js';
-import { select } from '../../src/lib/database/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { openSealed } from '../../src/lib/channels/wechat-seal.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { companiesTest, type Placed } from '../support/companies.js';
@@ -35,6 +36,13 @@ const send = (notice: Notice, dials?: DeliveryDials): Promise<NoticeAnswer[]> =>
   deliver(`${service.url}/api/payment/notify/wechat`, notice, dials);
 
 const sendOne = async (notice: Notice): Promise<NoticeAnswer> => (await send(notice))[0] as NoticeAnswer;
+
+/** One of its own, for tests of its keys. */
+async function newPlatform(t: ExecutionContext): Promise<WechatPlatform> {
+  const platform = await WechatPlatform.start();
+  t.teardown(() => platform.stop());
+  return platform;
+}
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
@@ -169,8 +177,7 @@ test.serial('paid money without a number or a readable total is refused and flag
 });
 
 test.serial('of two methods the one of the payment verifies, also when it is deactivated', async (t) => {
-  const other = await WechatPlatform.start();
-  t.teardown(() => other.stop());
+  const other = await newPlatform(t);
   other.apiV3Key = 'another-api-v3-key-of-32-letters';
   const id = await companies.newMethod('wechat', other.config);
   const payment = await place(id);
@@ -183,8 +190,7 @@ test.serial('of two methods the one of the payment verifies, also when it is dea
 });
 
 test.serial('while the platform changes from certificates to a public key both are verified', async (t) => {
-  const own = await WechatPlatform.start();
-  t.teardown(() => own.stop());
+  const own = await newPlatform(t);
   const keys = newRsaKeys();
   const serial = 'PUB_KEY_ID_0119000000012024';
   const id = await companies.newMethod('wechat', {
@@ -218,8 +224,7 @@ test.serial('while the platform changes from certificates to a public key both a
 test.serial(
   'while the certificates are away a notice is answered 503, and pays when they are back',
   async (t) => {
-    const own = await WechatPlatform.start();
-    t.teardown(() => own.stop());
+    const own = await newPlatform(t);
     const id = await companies.newMethod('wechat', own.config);
     const payment = await place(id);
     // As in a process that has just started: none is known under the new name.
@@ -241,8 +246,7 @@ test.serial(
 );
 
 test.serial('what does not open under a key of ours causes no download', async (t) => {
-  const own = await WechatPlatform.start();
-  t.teardown(() => own.stop());
+  const own = await newPlatform(t);
   const payment = await place(await companies.newMethod('wechat', own.config));
   const before = own.downloads;
   setClock(new Date(Date.now() + 61_000));
@@ -305,4 +309,65 @@ test.serial('a test of the method says that only the company signs', async (t) =
   );
   t.like(data, { accepted: false, verdict: 'payment_sign_invalid' });
   t.regex(data.message, /^The keys are complete/);
+});
+
+const hour = 3_600_000;
+
+/** Moves the clocks of service and company. */
+function later(platform: WechatPlatform, hours: number): Date {
+  platform.aheadMs = hours * hour;
+  const at = new Date(Date.now() + platform.aheadMs);
+  setClock(at);
+  return at;
+}
+
+test.serial('a known certificate is good until it expires while no other can be had', async (t) => {
+  const platform = await newPlatform(t);
+  platform.renew(new Date(Date.now() + 14 * hour));
+  const id = await companies.newMethod('wechat', platform.config);
+  const [first, second, third] = [await place(id), await place(id), await place(id)];
+  platform.certificatesAway = true;
+  const { downloads } = platform;
+  const sendAt = (payment: MadePayment, hours: number): Promise<NoticeAnswer> => {
+    const at = later(platform, hours);
+    return sendOne(platform.notice(platform.paid(payment.payment_no), { at }));
+  };
+  t.is((await sendAt(first, 13)).status, 204);
+  t.is((await sendAt(second, 13)).status, 204);
+  t.is(platform.downloads, downloads + 1, 'asked once a minute');
+  t.like(await sendAt(third, 14.1), { status: 503, slug: 'payment_key_unavailable' });
+  t.is(platform.downloads, downloads + 2);
+});
+
+test.serial('a certificate that is no longer on the list counts no more', async (t) => {
+  const platform = await newPlatform(t);
+  const id = await companies.newMethod('wechat', platform.config);
+  const payment = await place(id);
+  const former = { keys: platform.keys, serial: platform.certificate.serial };
+  platform.renew();
+  const at = later(platform, 13);
+  const inside = platform.paid(payment.payment_no);
+  t.like(await sendOne(platform.notice(inside, { at, by: former })), {
+    ...{ status: 400, slug: 'payment_sign_invalid' },
+  });
+  t.is((await sendOne(platform.notice(inside, { at }))).status, 204);
+});
+
+test.serial('an APIv3 key opens its notices however many methods there are', async (t) => {
+  const platform = await newPlatform(t);
+  const [other, key] = [
+    await companies.newMethod('wechat', platform.config),
+    'another-v3-key-of-32-characters-',
+  ];
+  platform.apiV3Key = key;
+  const payment = await place(await companies.newMethod('wechat', platform.config));
+  const copies = Array.from({ length: 100 }, (_, index) =>
+    change(
+      `INSERT INTO payment_methods (name, code, type, config, secrets, is_active, sort, created_at, updated_at)
+       SELECT name, ?, type, config, secrets, is_active, sort, created_at, updated_at FROM payment_methods WHERE id = ?`,
+      [`copy_${index}`, other],
+    ),
+  );
+  await Promise.all(copies);
+  t.is((await sendOne(platform.notice(platform.paid(payment.payment_no)))).status, 204);
 });

@@ -10,18 +10,18 @@ import { join } from 'node:path';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { makeMethod, makeOrder, mockCallback, unique } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { newCertificate, newRsaKeys } from '../support/rsa-keys.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 import { WechatPlatform, type WechatMood } from '../support/wechat-platform.js';
 
-let service: Service;
+const service = serviceTest();
 let platform: WechatPlatform;
 let methodId: number;
 
 test.before(async () => {
-  [service, platform] = await Promise.all([startService(), WechatPlatform.start()]);
+  platform = await WechatPlatform.start();
   methodId = await newMethod();
 });
 
@@ -29,10 +29,7 @@ test.beforeEach(() => {
   platform.mood = 'well';
 });
 
-test.after.always(async () => {
-  platform.stop();
-  await service.stop();
-});
+test.after.always(() => platform.stop());
 
 async function newMethod(more: Record<string, string> = {}): Promise<number> {
   const config = { ...platform.config, ...more };
