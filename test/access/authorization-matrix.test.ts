@@ -5,15 +5,14 @@ import pLimit from 'p-limit';
 import { permissionOf, type Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/routes.js';
 import { select } from '../../src/lib/database/db.js';
-import { makeAdmin, makeRole } from '../support/factories.js';
+import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 
 const { admin } = service;
-/** A caller whose only role the tests change, on two processes in turn. */
-let caller: Client[];
-let roleId: number;
+/** Callers whose only role the tests change, each on two processes in turn. */
+let callers: { roleId: number; clients: [Client, Client] }[];
 /** Of the service's own permissions; those of other tests open routes by their paths. */
 const permissionIds = new Map<string, number>();
 
@@ -26,11 +25,18 @@ test.before(async () => {
     [guarded.map(slugOf)],
   );
   for (const { id, slug } of rows) permissionIds.set(slug, id);
-  roleId = (await makeRole(admin)).id;
-  const account = await makeAdmin(admin, [roleId]);
-  const own = await service.anonymous.signIn(account.username, account.password);
-  caller = [own, own.at((await startApi()).url)];
+  const { url } = await startApi();
+  callers = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const roleId = (await makeRole(admin)).id;
+      const own = await signIn(await makeAdmin(admin, [roleId]));
+      return { roleId, clients: [own, own.at(url)] };
+    }),
+  );
 });
+
+const signIn = ({ username, password }: MadeAdmin): Promise<Client> =>
+  service.anonymous.signIn(username, password);
 
 test.after.always(killProcesses);
 
@@ -61,9 +67,25 @@ async function eachRoute(check: (route: Route) => Promise<void>): Promise<void> 
   await Promise.all(routes.map((route) => turns(() => check(route))));
 }
 
+/** Each protected route once, with the next caller who is free. */
+async function eachGuarded(
+  check: (route: Route, roleId: number, clients: [Client, Client]) => Promise<void>,
+): Promise<void> {
+  const left = guarded.values();
+  await Promise.all(
+    callers.map(async ({ roleId, clients }) => {
+      for (const route of left) await check(route, roleId, clients);
+    }),
+  );
+}
+
+/** Signing out ends a session, so it gets one of its own. */
+const callerOf = (route: Route, caller: Client, account: MadeAdmin): Client | Promise<Client> =>
+  route.path === '/logout' ? signIn(account) : caller;
+
 const isRefused = ({ status }: Outcome): boolean => status === 401 || status === 403;
 
-async function grant(slugs: string[]): Promise<void> {
+async function grant(roleId: number, slugs: string[]): Promise<void> {
   const permission_ids = slugs.map((slug) => permissionIds.get(slug));
   const { status, text } = await admin.put(`/roles/${roleId}`, { permission_ids });
   if (status !== 200) throw new Error(text);
@@ -92,37 +114,34 @@ test.serial('a forged token passes public routes only', async (t) => {
 });
 
 test.serial('a caller without rights passes routes that need none', async (t) => {
-  await grant([]);
   const account = await makeAdmin(admin);
+  const caller = await signIn(account);
   await eachRoute(async (route) => {
-    // Signing out ends the session, so each call has one of its own.
-    const own = await service.anonymous.signIn(account.username, account.password);
-    const answer = await call(own, route);
+    const answer = await call(await callerOf(route, caller, account), route);
     if (permissionOf(route)) t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
     else t.false(isRefused(answer), name(route));
   });
 });
 
 test.serial('the right permission alone opens a route on the next request of every process', async (t) => {
-  for (const route of guarded) {
-    await grant([slugOf(route)]);
-    for (const client of caller) t.false(isRefused(await call(client, route)), name(route));
-  }
+  await eachGuarded(async (route, roleId, clients) => {
+    await grant(roleId, [slugOf(route)]);
+    for (const client of clients) t.false(isRefused(await call(client, route)), name(route));
+  });
 });
 
 test.serial('every other permission together does not open a route', async (t) => {
-  for (const [index, route] of guarded.entries()) {
+  await eachGuarded(async (route, roleId, clients) => {
     const others = [...permissionIds.keys()].filter((slug) => slug !== slugOf(route));
     t.is(others.length, permissionIds.size - 1, name(route));
-    await grant(others);
-    const answer = await call(caller[index % 2] as Client, route);
+    await grant(roleId, others);
+    const answer = await call(clients[guarded.indexOf(route) % 2] as Client, route);
     t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
-  }
+  });
 });
 
 test.serial('a super administrator passes every route', async (t) => {
   await eachRoute(async (route) => {
-    const own = await service.anonymous.signIn();
-    t.false(isRefused(await call(own, route)), name(route));
+    t.false(isRefused(await call(await callerOf(route, admin, service.account), route)), name(route));
   });
 });
