@@ -17,9 +17,14 @@ import { until } from '../support/until.js';
 import { reset } from '../support/reset.js';
 
 let api: TestProcess;
+/** One whose files may have 1 MiB, in the two tests that need it. */
+let cramped: TestProcess;
 let admin: Client;
 
-const limits = { UPLOAD_MAX_MB: '4', UPLOAD_TIMEOUT_SECONDS: '6', CALLBACK_DEADLINE_MS: '1500' };
+const limits = {
+  ...{ UPLOAD_MAX_MB: '4', UPLOAD_TIMEOUT_SECONDS: '6', CALLBACK_DEADLINE_MS: '1500' },
+  CHUNK_SESSIONS_MAX: '3',
+};
 const mebibyte = 1024 * 1024;
 
 test.before(async () => {
@@ -56,8 +61,7 @@ const upload = (content: string | Uint8Array, filename: string): Promise<Answer>
   admin.upload('/attachments/upload', content, { filename });
 
 /** Somebody who has uploaded nothing yet. */
-const newcomer = async (url: string): Promise<Client> =>
-  (await signedInWith(admin, ['attachment.store', 'attachment.destroy'])).at(url);
+const newcomer = (): Promise<Client> => signedInWith(admin, ['attachment.store', 'attachment.destroy']);
 
 interface RawAnswer {
   status: number;
@@ -285,9 +289,9 @@ test.serial('a request that arrives too slowly is ended', async (t) => {
 });
 
 test.serial('aborted uploads leak no file, descriptor or memory', async (t) => {
+  const body = Buffer.concat([Buffer.from(fileHead), Buffer.alloc(3 * mebibyte, 'x')]);
   const round = async (index: number): Promise<void> => {
     const socket = await dial([formType, `Content-Length: ${3 * mebibyte}`]);
-    const body = Buffer.concat([Buffer.from(fileHead), Buffer.alloc(3 * mebibyte, 'x')]);
     // Some end within the head of the part, some within its content, some before the file is made.
     socket.write(
       body.subarray(0, [10, fileHead.length, fileHead.length + 1, 70_000, 2 * mebibyte][index % 5]),
@@ -328,23 +332,21 @@ test.serial('aborted downloads leak no descriptor', async (t) => {
 });
 
 test.serial('a full disk refuses the upload with its own error', async (t) => {
-  const cramped = await startApi(limits, 1024);
-  const caller = admin.at(cramped.url);
+  cramped = await startApi({ ...limits, UPLOAD_QUOTA_MB: '3' }, 1024);
+  const caller = (await newcomer()).at(cramped.url);
   const answer = await caller.upload('/attachments/upload', textOf(2 * mebibyte), { filename: 'a.txt' });
   t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);
   t.is((await caller.upload('/attachments/upload', textOf(1000), { filename: 'a.txt' })).status, 200);
   t.true(isClean());
   const unowned = await select("SELECT storage_key FROM stored_files WHERE state <> 'kept'");
   t.deepEqual(unowned, []);
-  await cramped.kill();
 });
 
 test.serial('the quota holds under concurrent uploads', async (t) => {
-  const limited = await startApi({ ...limits, UPLOAD_QUOTA_MB: '1' });
-  const caller = await newcomer(limited.url);
+  const caller = (await newcomer()).at(cramped.url);
   const answers = await Promise.all(
     Array.from({ length: 10 }, () =>
-      caller.upload('/attachments/upload', textOf(300 * 1024), { filename: 'a.txt' }),
+      caller.upload('/attachments/upload', textOf(900 * 1024), { filename: 'a.txt' }),
     ),
   );
   const kept = answers.filter(({ status }) => status === 200);
@@ -355,20 +357,19 @@ test.serial('the quota holds under concurrent uploads', async (t) => {
     caller.upload('/attachments/chunk', textOf(bytes), {
       fields: { action: 'upload', chunk_id, chunk_index: 0, total_chunks: 1, filename: 'a.txt' },
     });
-  t.is((await chunk('quota-chunk-1', 100 * 1024)).status, 200);
-  t.is((await chunk('quota-chunk-2', 100 * 1024)).errorCode, 'upload_quota_exceeded');
+  t.is((await chunk('quota-chunk-1', 300 * 1024)).status, 200);
+  t.is((await chunk('quota-chunk-2', 300 * 1024)).errorCode, 'upload_quota_exceeded');
   await caller.delete(`/attachments/${kept[0]?.data.id}`);
-  t.is((await chunk('quota-chunk-2', 100 * 1024)).status, 200);
+  t.is((await chunk('quota-chunk-2', 300 * 1024)).status, 200);
   // Sent again, it takes the place of the first one.
-  t.is((await chunk('quota-chunk-2', 324 * 1024)).status, 200);
-  t.is((await chunk('quota-chunk-2', 325 * 1024)).errorCode, 'upload_quota_exceeded');
+  t.is((await chunk('quota-chunk-2', 972 * 1024)).status, 200);
+  t.is((await chunk('quota-chunk-2', 973 * 1024)).errorCode, 'upload_quota_exceeded');
   await until(isClean);
-  await limited.stop();
+  await cramped.kill();
 });
 
 test.serial('the chunk sessions of one administrator are limited', async (t) => {
-  const limited = await startApi({ ...limits, CHUNK_SESSIONS_MAX: '3' });
-  const caller = await newcomer(limited.url);
+  const caller = await newcomer();
   const call = (fields: object) => caller.post('/attachments/chunk', fields);
   const init = () => call({ action: 'init', filename: 'a.txt', total_size: 4 });
   const answers = await Promise.all(Array.from({ length: 12 }, init));
@@ -381,7 +382,6 @@ test.serial('the chunk sessions of one administrator are limited', async (t) => 
   await call({ action: 'cancel', chunk_id: opened[0] });
   t.is((await init()).status, 200);
   await until(isClean);
-  await limited.stop();
 });
 
 test.serial('a disk that cannot be written fails the upload', async (t) => {
