@@ -1,29 +1,31 @@
 // Signing in: the answer, what it stores, what it never discloses, and captchas.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, select, transact } from '../../src/lib/database/db.js';
-import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
+import { connectRedis, key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { verifyToken } from '../../src/lib/secrets/token.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
 import { beforeRedis } from '../support/faulty-proxy.js';
-import { startApi, type TestProcess } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 import { connectionsAt } from '../support/other-connection.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest();
 let strict: TestProcess;
 let costly: TestProcess;
 
 test.before(async () => {
+  await connectRedis();
   [strict, costly] = await Promise.all([
     startApi({ CAPTCHA_MODE: 'always', CAPTCHA_TTL_SECONDS: '10' }),
     startApi({ CAPTCHA_MODE: 'off', BCRYPT_COST: '11' }),
   ]);
 });
+
+test.after.always(killProcesses);
 
 const login = (
   client: Client,
@@ -123,7 +125,7 @@ test('a wrong password and an unknown name get the same answer', async (t) => {
 });
 
 test.serial('an unknown name takes as long as a wrong password', async (t) => {
-  const owner = await service.admin.at(costly.url).signIn();
+  const owner = service.admin.at(costly.url);
   const account = await makeAdmin(owner);
   // The time is the fact: it must not tell whether a name exists.
   const measured = async (username: string): Promise<number> => {

@@ -1,15 +1,13 @@
 // One's own profile and password.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';
 import { holding, lockWaits } from '../support/other-connection.js';
-import { serviceTest } from '../support/service-test.js';
+import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
-
-const service = serviceTest({ withWorker: false });
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 
