@@ -2,23 +2,25 @@
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
-import { patientRedis as redis } from '../../src/lib/redis/redis.js';
+import { connectRedis, disconnectRedis, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { keysLike } from '../support/redis.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
-import type { Client } from '../support/client.js';
+import { processesTest } from '../support/processes-test.js';
+import { Client } from '../support/client.js';
 import { until } from '../support/until.js';
 
 const prefix = `${process.env.REDIS_PREFIX}-watched`;
 const settings = { REDIS_PREFIX: prefix, LOG_LEVEL: 'trace' };
 
-const service = serviceTest({ withWorker: false });
+processesTest(disconnectRedis);
+
 /** A process whose output and Redis keys are looked through; nobody works off its queue at first. */
 let watched: TestProcess;
 
 test.before(async () => {
+  await connectRedis();
   watched = await startApi(settings);
 });
 
@@ -46,7 +48,8 @@ async function redisContent(): Promise<string> {
 
 /** Sends a canary wherever a secret may stand. @returns a token that was used, and the statuses of the answers */
 async function sendSecrets(): Promise<{ token: string; statuses: number[] }> {
-  const [anonymous, admin] = [service.anonymous.at(watched.url), service.admin.at(watched.url)];
+  const anonymous = new Client(watched.url);
+  const admin = await anonymous.signIn();
   const account = await makeAdmin(admin);
   await admin.put(`/admins/${account.id}/password`, { password: canary('old') });
   const guess = {
