@@ -1,5 +1,8 @@
-// One address or one administrator cannot use up the service: how often each may call, over all processes together.
+// One address or one administrator cannot use up the service: how often each may call, over all processes together, and how
+// many connections one process keeps open.
 import '../support/environment.js';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
@@ -15,6 +18,7 @@ import {
 import { startApi } from '../support/processes.js';
 import { sendText } from '../support/raw-request.js';
 import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 let methodId: number;
@@ -27,6 +31,7 @@ const small = {
   ...{ LIMIT_EXPORTS: '6', LIMIT_STREAMS: '4', LIMIT_UPLOADS: '3', LIMIT_REFUSED_CALLBACKS: '10' },
   ...{ EXPORTS_PER_ADMIN: '2', LOGIN_MAX_PER_ADDRESS: '6' },
   CALLBACK_WAIT_MS: '100', // no worker settles
+  CONNECTIONS_MAX: '60',
 };
 
 test.before(async () => {
@@ -45,6 +50,44 @@ async function inTurns(count: number, ask: (client: Client) => Promise<Answer>):
 }
 
 const allowed = (statuses: number[]): number => statuses.filter((status) => status !== 429).length;
+
+interface Dialled {
+  socket: Socket;
+  /** What came so far. */
+  said(this: void): string;
+}
+
+async function dial(): Promise<Dialled> {
+  const socket = connect(Number(new URL(pair[0].url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  let said = '';
+  socket.on('data', (data) => (said += data.toString()));
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  return { socket, said: () => said };
+}
+
+const get = (trace: string): string => `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Trace-Id: ${trace}\r\n\r\n`;
+
+test.serial('pipelined requests are answered in order', async (t) => {
+  const { socket, said } = await dial();
+  socket.write(Array.from({ length: 16 }, (_, index) => get(`request-${index}`)).join(''));
+  const answered = () =>
+    [...said().matchAll(/x-trace-id: request-(\d+)/gi)].map(([, index]) => Number(index));
+  await until(() => answered().length === 16);
+  t.deepEqual(answered(), [...Array(16).keys()]);
+  socket.destroy();
+});
+
+test.serial('connections beyond CONNECTIONS_MAX are closed, and taken again when others end', async (t) => {
+  const many = await Promise.all(Array.from({ length: Number(small.CONNECTIONS_MAX) + 5 }, () => dial()));
+  await until(() => many.filter(({ socket }) => socket.destroyed).length >= 5);
+  const [kept] = many.filter(({ socket }) => !socket.destroyed) as [Dialled];
+  kept.socket.write(get('still-served'));
+  await until(() => kept.said().includes('still-served'));
+  for (const { socket } of many) socket.destroy();
+  await until(async () => (await fetch(`${pair[0].url}/healthz`).catch(() => undefined))?.status === 200);
+  t.pass();
+});
 
 test('requests per address are limited across processes', async (t) => {
   const address = '198.51.100.1';
