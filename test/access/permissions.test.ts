@@ -1,7 +1,11 @@
-// Permissions: records, lists, which routes they open, and who may change them.
+// Permissions: records, lists, which routes they open, who may change them, and what a start adds to them; and the last super
+// administrator, whom nobody can remove.
 import '../support/environment.js';
 import test from 'ava';
-import { change, transact } from '../../src/lib/database/db.js';
+import { syncPermissions } from '../../src/api/declare/permission.js';
+import { routes } from '../../src/api/routes.js';
+import { change, select, transact } from '../../src/lib/database/db.js';
+import { seed } from '../../src/models/access/seed.js';
 import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
@@ -297,4 +301,57 @@ test('an administrator cannot change a permission beyond their own rights', asyn
   }
   const free = await makePermission();
   t.is((await manager.delete(`/permissions/${free.id}`)).status, 200);
+});
+
+const menuOf = async (slug: string): Promise<{ id: number; parent_id: number; title: string } | undefined> =>
+  (
+    await select<{ id: number; parent_id: number; title: string }>(
+      'SELECT id, parent_id, title FROM menus WHERE slug = ?',
+      [slug],
+    )
+  )[0];
+
+test.serial('a new release adds its menus without restoring deleted ones', async (t) => {
+  // As the release before the import centre left it, with another menu renamed and one deleted.
+  await change("DELETE FROM permissions WHERE slug LIKE 'import.%'");
+  await change("DELETE FROM menus WHERE slug = 'imports'");
+  await change("DELETE FROM seeded_menus WHERE slug = 'imports'");
+  const [exports, roles] = [await menuOf('exports'), await menuOf('roles')];
+  t.is((await admin.delete(`/menus/${exports?.id}`)).status, 200);
+  t.is((await admin.put(`/menus/${roles?.id}`, { title: 'Our roles' })).status, 200);
+
+  // As each start does.
+  await seed();
+  await syncPermissions(routes);
+  const files = await menuOf('files');
+  const imports = await menuOf('imports');
+  t.is(imports?.parent_id, files?.id);
+  const permission = await selectRow<{ menu_id: number }>(
+    "SELECT menu_id FROM permissions WHERE slug = 'import.show'",
+  );
+  t.is(permission.menu_id, imports?.id as number);
+  t.is(await menuOf('exports'), undefined);
+  t.is((await menuOf('roles'))?.title, 'Our roles');
+});
+
+test.serial('the last enabled super administrator cannot be removed', async (t) => {
+  const { id: superRole } = await selectRow<{ id: number }>(
+    "SELECT id FROM roles WHERE slug = 'super-admin'",
+  );
+  t.deepEqual(outcome(await admin.put('/admins/1', { role_ids: [] })), [400, 40001, 'last_super_admin']);
+  const strip = (client: Client, id: number) => client.put(`/admins/${id}`, { role_ids: [] });
+  const disable = (client: Client, id: number) => client.put(`/admins/${id}`, { status: 0 });
+  const remove = (client: Client, id: number) => client.delete(`/admins/${id}`);
+  for (const end of [strip, disable, remove, strip, disable, remove]) {
+    const accounts = [await makeAdmin(admin, [superRole]), await makeAdmin(admin, [superRole])] as const;
+    const clients = [await signedIn(accounts[0]), await signedIn(accounts[1])] as const;
+    t.is((await clients[0].put('/admins/1', { role_ids: [] })).status, 200);
+    const answers = await Promise.all([end(clients[0], accounts[1].id), end(clients[1], accounts[0].id)]);
+    t.deepEqual(answers.map(({ status }) => status === 200).sort(), [false, true]);
+    t.true(answers.every(({ status }) => status < 500));
+    const survivor = answers[0]?.status === 200 ? 0 : 1;
+    t.is((await clients[survivor].put('/admins/1', { role_ids: [superRole] })).status, 200);
+    t.is((await admin.delete(`/admins/${accounts[survivor].id}`)).status, 200);
+    await strip(admin, accounts[(1 - survivor) as 0 | 1].id);
+  }
 });
