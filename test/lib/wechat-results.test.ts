@@ -1,8 +1,11 @@
-// What WeChat Pay says of payments and refunds: believed when it is signed and about ours, else nothing was learned.
+// What WeChat Pay says of payments and refunds: believed when it is signed and about ours, else nothing was learned. And what
+// it seals with the APIv3 key: opened whole only.
 import '../support/environment.js';
 import '../support/local-gateways.js';
+import { createCipheriv } from 'node:crypto';
 import test from 'ava';
 import type { TradeAnswer } from '../../src/lib/channels/channel.js';
+import { openSealed } from '../../src/lib/channels/wechat-seal.js';
 import { wechat } from '../../src/lib/channels/wechat.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newPaymentNumber } from '../../src/lib/values/numbers.js';
@@ -236,4 +239,33 @@ test.serial('an answer about another payment is not about this refund', async (t
   await failsWith(t, queryRefund({ ...one, thirdPartyNo: strangeNumber }), /about another payment/);
   const { paymentNo } = await order();
   await failsWith(t, queryRefund({ ...one, paymentNo }), /about another payment/);
+});
+
+const key = 'api-v3-key-of-32-characters-here';
+const [nonce, associated_data] = ['0123456789ab', 'certificate'];
+
+/** The sealed text and its tag. */
+function sealed(text: string): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  cipher.setAAD(Buffer.from(associated_data));
+  return Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
+
+const opened = (bytes: Buffer): string =>
+  openSealed({ ciphertext: bytes.toString('base64'), nonce, associated_data }, key).toString();
+
+test('a sealed text is opened by its key', (t) => {
+  t.is(opened(sealed('{}')), '{}');
+  const other = { ciphertext: sealed('{}').toString('base64'), nonce, associated_data };
+  t.throws(() => openSealed(other, key.replace('a', 'b')));
+  t.throws(() => openSealed({ ...other, associated_data: '' }, key));
+});
+
+test('a part of a tag opens nothing', (t) => {
+  // The tag of an empty text.
+  const tag = sealed('');
+  t.is(tag.length, 16);
+  for (let bytes = 0; bytes <= 16; bytes++)
+    t.throws(() => opened(tag.subarray(0, bytes)), { message: /too short/ }, `${bytes} bytes`);
+  t.throws(() => opened(sealed('x').subarray(0, 16)), undefined, 'a text that lost its end');
 });
