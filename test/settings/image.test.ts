@@ -1,4 +1,5 @@
-// The Dockerfile as far as it can be tried without an engine: what it copies is there, and what it writes is what the service reads.
+// Dockerfile and docker-compose.yml as far as they can be tried without an engine: what the image copies is there, what it
+// writes is what the service reads, what YAML would read otherwise than it looks, and the profile of many machines.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,4 +40,54 @@ test('the service reports the commit of the image', (t) => {
   };
   t.is(said('0123456789ab'), '7.8.9 0123456789ab');
   t.is(said(''), '7.8.9');
+});
+
+interface App {
+  script: string;
+  args?: string;
+}
+
+const compose = readFileSync(resolve(projectRoot, 'docker-compose.yml'), 'utf8');
+
+/** The part of a service, up to the next one. */
+const serviceNamed = (name: string): string =>
+  new RegExp(`^ {2}${name}:\\n((?: {3,}.*\\n|\\n)+)`, 'm').exec(
+    compose.slice(compose.indexOf('\nservices:')),
+  )?.[1] ?? '';
+
+test('list items are never parsed as mappings', (t) => {
+  const items = [...compose.matchAll(/^ *- (.*)$/gm)].map(([, item]) => item as string);
+  t.true(items.length > 30);
+  t.deepEqual(
+    items.filter((item) => !/^['"[]/.test(item) && !/^\w+: /.test(item) && item.includes(': ')),
+    [],
+  );
+});
+
+test('the profile of many machines has two of each process', (t) => {
+  const many = ['api-2', 'worker-quick-2', 'worker-bulk-2', 'haproxy', 's3', 's3-bucket'];
+  for (const name of many) t.regex(serviceNamed(name), /profiles: \[many\]/, name);
+  for (const name of ['redis-2', 'redis-3']) t.regex(serviceNamed(name), /<<: \*replica/, name);
+  for (const name of ['sentinel-1', 'sentinel-2', 'sentinel-3'])
+    t.regex(serviceNamed(name), /<<: \*sentinel/, name);
+  for (const name of ['api', 'worker-quick', 'worker-bulk', 'database', 'redis'])
+    t.notRegex(serviceNamed(name), /profiles:/, name);
+});
+
+test('the processes are those of PM2', async (t) => {
+  const file = pathToFileURL(resolve(projectRoot, 'ecosystem.config.js')).href;
+  const { apps } = (await import(file)) as { apps: App[] };
+  const ofPm2 = apps.map(({ script, args }) => [script, args].filter(Boolean).join(' '));
+  const commands = [...compose.matchAll(/command:\s*\[\s*node,([^\]]+)\]/g)].map(([, words = '']) =>
+    words
+      .replaceAll("'", '')
+      .replace(/,?\s+$/, '')
+      .trim()
+      .split(/,\s+/)
+      .join(' '),
+  );
+  const [, words = '[]'] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+  const [, ...ofApi] = JSON.parse(words) as string[];
+  t.deepEqual([ofApi.join(' '), ...commands.slice(0, 2)], ofPm2);
+  t.deepEqual(commands.slice(2), commands.slice(0, 2));
 });
