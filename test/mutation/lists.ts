@@ -4,7 +4,7 @@ import type { Fault } from './fault.js';
 const count = 'src/models/tables/count.ts';
 const page = 'src/models/tables/page.ts';
 const versions = 'src/models/tables/versions.ts';
-const counting = 'test/tables/count.test.ts';
+const counting = 'test/tables/long-lists.test.ts';
 const pages = 'test/trade/lists.test.ts';
 const figures = 'test/office/figures.test.ts';
 

@@ -1,15 +1,21 @@
-// Lists of many rows: deep pages of orders from both ends, logs by time and by record.
+// Lists of many rows: deep pages of orders from both ends, logs by time and by record. And totals: exact while counting is
+// quick, else at most twenty times as old as counting takes.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { bulk, select } from '../../src/lib/database/db.js';
+import { bulk, change, db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
-import { makeOrder, makeUser } from '../support/factories.js';
+import type { Client } from '../support/client.js';
+import { makeOrder, makeUser, unique } from '../support/factories.js';
+import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { rowsReadBy, statementsDuring } from '../support/statements.js';
+import { until } from '../support/until.js';
 
 const rows = 40_000;
 const service = serviceTest({ withWorker: false });
 let userId: number;
+/** The same caller at two processes. */
+let callers: [Client, Client];
 
 const digit =
   '(SELECT 0 AS n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)';
@@ -20,6 +26,7 @@ const months = [shiftPeriod(periodOf(new Date()), -1), periodOf(new Date())];
 // n from 0 to 39,999; many of equal amount, many small ones, a few of any size, in two months.
 test.serial.before(async () => {
   userId = (await makeUser(service.admin)).id;
+  callers = [service.admin, service.admin.at((await startApi()).url)];
   await bulk.change(
     `INSERT INTO orders (period, order_no, user_id, amount, status, created_at, updated_at)
      SELECT month, CONCAT('ORD', month, LPAD(n, 26, '0')), ?, amount, IF(n % 3, 'pending', 'paid'), at, at FROM (
@@ -56,17 +63,17 @@ test.serial.before(async () => {
   );
 });
 
-/** Ids of the list by hand, in one direction; equal amounts go by id the same way. */
-async function sorted(direction: 'asc' | 'desc', where = ''): Promise<number[]> {
+/** Ids of the list by hand, upwards; equal amounts go by id the same way. */
+async function sorted(where: string): Promise<number[]> {
   const found = await select<{ id: number }>(
-    `SELECT id FROM orders WHERE deleted_at IS NULL ${where} ORDER BY amount ${direction}, id ${direction}`,
+    `SELECT id FROM orders WHERE deleted_at IS NULL ${where} ORDER BY amount, id`,
   );
   return found.map(({ id }) => id);
 }
 
 async function mustAgree(t: ExecutionContext, query: string, where = ''): Promise<void> {
-  for (const direction of ['asc', 'desc'] as const) {
-    const ids = await sorted(direction, where);
+  const upwards = await sorted(where);
+  for (const [direction, ids] of Object.entries({ asc: upwards, desc: upwards.toReversed() })) {
     const size = 50;
     const last = Math.ceil(ids.length / size);
     const random = Array.from({ length: 6 }, () => 1 + Math.floor(Math.random() * last));
@@ -121,4 +128,67 @@ test.serial('what was done to a record is found without reading the log', async 
   t.true(statements.length >= 2);
   const read = await rowsReadBy(statements);
   t.true(read < 200, `${read} rows`);
+});
+
+test.serial('every process counts what another has just written', async (t) => {
+  for (let users = 0; users < 10; users++) {
+    const username = unique('counted');
+    const [writer, reader] = users % 2 === 0 ? callers : callers.toReversed();
+    const before = (await reader?.get('/users?username=counted&page_size=1'))?.data.total as number;
+    await writer?.post('/users', { username });
+    for (const caller of callers)
+      t.is((await caller.get('/users?username=counted&page_size=1')).data.total, before + 1);
+  }
+});
+
+test.serial('a list with one row shows either that row or nothing', async (t) => {
+  const user_id = (await makeUser(service.admin)).id;
+  const [one, other] = callers;
+  let isOver = false;
+  const reading = [one, other, one, other].map(async (reader) => {
+    const seen = new Set<string>();
+    while (!isOver) {
+      const { status, data } = await reader.get(`/orders?user_id=${user_id}`);
+      const rows = data.list.map((row: { user_id: number }) => row.user_id === user_id);
+      seen.add(`${status} ${data.total} ${rows}`);
+    }
+    return [...seen];
+  });
+  for (let round = 0; round < 20; round++) {
+    const { order_no } = await makeOrder(one, '1', { user_id });
+    await other.delete(`/orders/${order_no}`);
+  }
+  isOver = true;
+  t.deepEqual([...new Set((await Promise.all(reading)).flat())].sort(), ['200 0 ', '200 1 true']);
+});
+
+const add = (): Promise<number> =>
+  change(`INSERT INTO real_users (username, created_at, updated_at) VALUES (?, NOW(3), NOW(3))`, [
+    unique('slow'),
+  ]);
+
+// The last: it takes the table away.
+test.serial('a slow count is cached for twenty times as long as it takes', async (t) => {
+  const rowMs = 30;
+  await db.query('RENAME TABLE users TO real_users');
+  await change('DELETE FROM real_users');
+  for (let rows = 0; rows < 4; rows++) await add();
+  await db.query(`CREATE VIEW users AS SELECT * FROM real_users WHERE SLEEP(${rowMs / 1000}) = 0`);
+  const path = '/users?page_size=1';
+  const { total } = (await service.admin.get(path)).data;
+  // Three slow runs are no accident.
+  for (let runs = 0; runs < 3; runs++) await service.admin.get(path);
+  await add();
+  const addedAt = performance.now();
+  const countMs = (total + 1) * rowMs;
+  t.is((await service.admin.get(path)).data.total, total);
+  t.is((await service.admin.get('/users')).data.total, total + 1, 'a page that is not full says its total');
+  await until(async () => (await service.admin.get(path)).data.total === total + 1);
+  t.true(performance.now() - addedAt < 30 * countMs);
+  const [since, watchMs] = [performance.now(), 50 * countMs];
+  const statements = await statementsDuring(async () => {
+    while (performance.now() - since < watchMs) await service.admin.get(path);
+  });
+  const counts = statements.filter((sql) => sql.includes('COUNT(*) AS total FROM users'));
+  t.true(counts.length >= 1 && counts.length <= 4, `${counts.length} counts`);
 });
