@@ -1,4 +1,4 @@
-// /imports: who sees an import, how it is followed, cancelled and deleted, and what stays of it.
+// /imports: who sees an import, how it is written, followed, cancelled and deleted, and what stays of it.
 import '../support/environment.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,10 +6,15 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { importOrders } from '../../src/jobs/import-orders.js';
 import { change, select } from '../../src/lib/database/db.js';
+import { Money } from '../../src/lib/values/money.js';
+import { writeBatch } from '../../src/models/imports/import-batch.js';
+import { findWork, type ImportWork } from '../../src/models/imports/import-progress.js';
+import type { OrderDraft } from '../../src/models/imports/order-draft.js';
 import { openStream } from '../support/events.js';
 import { endOf, readCsv } from '../support/exports.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
 import { storedOf } from '../support/files.js';
+import { stateOf } from '../support/imports.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
 import { runCli, startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
@@ -23,6 +28,7 @@ let admin: Client;
 let userId: number;
 
 // The worker is a process of its own, so that tests may do without it.
+
 test.before(async () => {
   admin = service.admin;
   userId = (await makeUser(admin)).id;
@@ -113,8 +119,75 @@ test.serial('a cancelled import stops', async (t) => {
   t.like((await admin.get(`/imports/${id}`)).data, { status: 2, order_count: made });
 });
 
+const amount = new Money(150n);
+
+function draft(userId: number, row: number): OrderDraft {
+  const lines = [{ product_id: null, product_name: 'Tea', price: amount, quantity: 1 }];
+  return { rows: [row], problems: [], userId, userRow: row, amount, remark: `row ${row}`, lines };
+}
+
+/** An import of two rows that nothing works on, and how to write its second one. */
+async function started() {
+  const { id: user } = await makeUser(admin);
+  const id = await begin(`user_id,amount\n${user},1.50\n${user},1.50`);
+  const found = (await findWork(id)) as ImportWork;
+  const first = draft(user, 2);
+  return {
+    id,
+    first: () => writeBatch(found, [first], { from: 0, rows: 1, progress: 50 }, Promise.resolve(true)),
+    second: (before: Promise<boolean>) =>
+      writeBatch(found, [draft(user, 3)], { from: 1, rows: 1, progress: 99 }, before),
+    remarks: async () => {
+      const orders = await select<{ remark: string }>('SELECT remark FROM orders WHERE user_id = ?', [user]);
+      return orders.map(({ remark }) => remark).sort();
+    },
+  };
+}
+
+/** A promise that says when somebody waits for it. */
+function awaited(): {
+  promise: Promise<boolean>;
+  isAwaited: Promise<void>;
+  resolve: (value: boolean) => void;
+} {
+  let [resolve, note]: [(value: boolean) => void, () => void] = [() => undefined, () => undefined];
+  const result = new Promise<boolean>((done) => (resolve = done));
+  const isAwaited = new Promise<void>((done) => (note = done));
+  const then: Promise<boolean>['then'] = (...followers) => {
+    note();
+    return result.then(...followers);
+  };
+  // A real promise would be followed past its own `then`.
+  return { promise: { then } as Promise<boolean>, isAwaited, resolve };
+}
+
+test.serial('a batch is written while the one before it commits', async (t) => {
+  const { id, first, second, remarks } = await started();
+  const before = awaited();
+  const later = second(before.promise);
+  await before.isAwaited;
+  t.deepEqual(await remarks(), [], 'nothing is seen before its turn');
+  t.true(await first());
+  t.deepEqual(await remarks(), ['row 2']);
+  before.resolve(true);
+  t.true(await later);
+  t.deepEqual(await remarks(), ['row 2', 'row 3']);
+  t.like(await stateOf(id), { position: 2 });
+});
+
+test.serial('a batch is undone when the one before it was not committed', async (t) => {
+  const { id, second, remarks } = await started();
+  t.false(await second(Promise.resolve(false)));
+  await t.throwsAsync(second(Promise.reject(new Error('the disk is full'))), {
+    message: 'the disk is full',
+  });
+  t.false(await second(Promise.resolve(true)), 'the position is not where it begins');
+  t.deepEqual(await remarks(), []);
+  t.like(await stateOf(id), { position: 0 });
+});
+
 test.serial('the stream of an import that was deleted ends', async (t) => {
-  const id = await start(admin, sheet(good()));
+  const id = await begin(sheet(good()));
   const stream = await openStream(admin, `/imports/${id}/progress`);
   await stream.event('import');
   let isEnded = false;
@@ -125,7 +198,9 @@ test.serial('the stream of an import that was deleted ends', async (t) => {
 });
 
 test.serial('a stream reads again only when its last read has ended', async (t) => {
-  const id = await start(admin, sheet(good()));
+  const id = await begin(sheet(good()));
+  // Whose answer waits reads as well.
+  await Promise.all(begun);
   const stream = await openStream(admin, `/imports/${id}/progress`);
   await stream.event('import');
   const release = await holding('LOCK TABLES imports WRITE');
@@ -142,7 +217,7 @@ test.serial('a stream reads again only when its last read has ended', async (t) 
 });
 
 test.serial('a waiting import can be cancelled', async (t) => {
-  const id = await start(admin, sheet(good()));
+  const id = await begin(sheet(good()));
   t.deepEqual([(await admin.delete(`/imports/${id}`)).errorCode], ['import_running']);
   t.is((await admin.get(`/imports/${id}/error-file`)).errorCode, 'import_errors_missing');
   const { data } = await admin.with({ 'Accept-Language': 'en-US' }).post(`/imports/${id}/cancel`);
