@@ -11,7 +11,7 @@ import { writeLogs } from '../../src/jobs/write-logs.js';
 import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
 import { consume, type RunningWorker } from '../../src/worker/consume.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
-import { killProcesses, startApi } from '../support/processes.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { writeLogins } from '../support/logs.js';
 import { startService, type Service } from '../support/service.js';
@@ -22,14 +22,17 @@ import { until } from '../support/until.js';
 let service: Service;
 let worker: RunningWorker;
 let admin: Client;
-let alone: Client;
+/** A process without Redis, whose database may be cut off. */
+let alone: TestProcess;
+let database: Awaited<ReturnType<typeof beforeDatabase>>;
 
 test.before(async () => {
   // Nothing but the queue of the log: no sweeper that would bring in late what was left lying.
   service = await startService({ withWorker: false });
   worker = consume('logs');
   admin = service.admin;
-  alone = admin.at((await startApi(withoutRedis)).url);
+  database = await beforeDatabase();
+  alone = await startApi({ ...withoutRedis, ...database.env });
 });
 
 test.after.always(async () => {
@@ -227,29 +230,19 @@ test('a job that an earlier release has left does not fail', async (t) => {
   t.deepEqual(await select("SELECT error FROM failed_jobs WHERE job = 'write-logs'"), []);
 });
 
-test('without Redis entries reach the logs without the queue', async (t) => {
+test.serial('without Redis entries reach the logs without the queue', async (t) => {
+  const caller = admin.at(alone.url);
   const traceId = newUlid();
-  t.is((await alone.put('/admins/999999', { nickname: 'x' }, { 'X-Trace-Id': traceId })).status, 404);
+  t.is((await caller.put('/admins/999999', { nickname: 'x' }, { 'X-Trace-Id': traceId })).status, 404);
   await until(async () => (await operations(traceId)).length > 0);
   t.deepEqual(
     (await operations(traceId)).map(({ status, action }) => [status, action]),
     [[404, 'update']],
   );
   const username = unique('nobody');
-  await alone.with({ Authorization: '' }).post('/login', { username, password: 'wrong-1' });
+  await caller.with({ Authorization: '' }).post('/login', { username, password: 'wrong-1' });
   await until(async () => (await logins(username)).length > 0);
   t.is((await logins(username))[0]?.outcome, 'username_or_password_error');
-});
-
-test('an entry that neither the queue nor the database takes is on standard output', async (t) => {
-  const database = await beforeDatabase();
-  const api = await startApi({ ...withoutRedis, ...database.env });
-  const traceId = newUlid();
-  database.cutAt('INSERT INTO operation_logs');
-  t.is((await admin.at(api.url).put('/admins/999999', {}, { 'X-Trace-Id': traceId })).status, 404);
-  await until(() => new RegExp(`${traceId}.*"msg":"log entry"`).test(api.output()));
-  t.deepEqual(await operations(traceId), []);
-  database.close();
 });
 
 test('the entry of a write says how its request ended', async (t) => {
@@ -276,8 +269,7 @@ test.serial('an entry that no table accepts does not block others', async (t) =>
 });
 
 test.serial('an entry of the system log that no table accepts makes no further ones', async (t) => {
-  const api = await startApi(withoutRedis);
-  const client = admin.at(api.url);
+  const client = admin.at(alone.url);
   await change(`CREATE TRIGGER refused_role BEFORE INSERT ON roles FOR EACH ROW SIGNAL SQLSTATE '45000'`);
   await change(
     `CREATE TRIGGER refused_line BEFORE INSERT ON system_logs FOR EACH ROW SIGNAL SQLSTATE '45000'`,
@@ -287,13 +279,22 @@ test.serial('an entry of the system log that no table accepts makes no further o
       const traceId = newUlid();
       const role = { name: unique('r'), slug: unique('r-') };
       t.is((await client.post('/roles', role, { 'X-Trace-Id': traceId })).status, 500);
-      await until(() => new RegExp(`"trace_id":"${traceId}".*was left out`).test(api.output()));
+      await until(() => new RegExp(`"trace_id":"${traceId}".*was left out`).test(alone.output()));
     }
     // No such line is about another one.
-    t.notRegex(api.output(), /"message":"a log entry that no table takes/);
+    t.notRegex(alone.output(), /"message":"a log entry that no table takes/);
   } finally {
     await change('DROP TRIGGER refused_role');
     await change('DROP TRIGGER refused_line');
-    await api.stop();
   }
+});
+
+// The last on that process.
+test.serial('an entry that neither the queue nor the database takes is on standard output', async (t) => {
+  const traceId = newUlid();
+  database.cutAt('INSERT INTO operation_logs');
+  t.is((await admin.at(alone.url).put('/admins/999999', {}, { 'X-Trace-Id': traceId })).status, 404);
+  await until(() => new RegExp(`${traceId}.*"msg":"log entry"`).test(alone.output()));
+  t.deepEqual(await operations(traceId), []);
+  database.close();
 });
