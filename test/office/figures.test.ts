@@ -5,9 +5,10 @@ import moment from 'moment-timezone';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { pruneNotifications } from '../../src/models/office/notification.js';
+import { consume, type RunningWorker } from '../../src/worker/consume.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
-import { startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
 import { rowsReadBy, statementsDuring } from '../support/statements.js';
@@ -16,6 +17,7 @@ import { until } from '../support/until.js';
 const rows = 20_000;
 const service = serviceTest({ withWorker: false });
 let other: Client;
+let workers: RunningWorker[];
 
 // n from 0 to 19,999, the highest first.
 const digit =
@@ -50,9 +52,11 @@ async function fill(): Promise<void> {
 
 test.before(async () => {
   await fill();
-  await startWorkerProcess();
+  workers = (['logs', 'payments'] as const).map(consume);
   other = service.admin.at((await startApi()).url);
 });
+
+test.after(() => Promise.all(workers.map((worker) => worker.close())));
 
 /** What the answers must say, by SQL. */
 async function mustBeExact(t: ExecutionContext, caller: Client): Promise<void> {
