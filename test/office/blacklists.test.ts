@@ -1,21 +1,20 @@
 // /blacklists: canonical ranges, enforced first and at once on every process.
-import '../support/shared-environment.js';
+import '../support/environment.js';
 import test from 'ava';
 import { makeAdmin, makeMethod, makePayment, mockCallback } from '../support/factories.js';
-import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startApi, type TestProcess } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
-import { service } from '../support/shared-service.js';
+import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
+const service = serviceTest();
 let proxied: TestProcess;
 
 test.before(async () => {
   // Behind a trusted proxy every request may name its own address.
   proxied = await startApi({ TRUSTED_PROXIES: '127.0.0.1' });
 });
-
-test.after.always(killProcesses);
 
 const add = (ip: string, more: object = {}) => service.admin.post('/blacklists', { ip, ...more });
 const from = (address: string) => service.admin.at(proxied.url).with({ 'X-Forwarded-For': address });
