@@ -1,7 +1,6 @@
 // A worker exits when it makes no progress (60 s), but lives through longer outages: an exit would cut running exports and
 // imports, and the sweeper, which is what works without Redis.
 import '../support/environment.js';
-import { once } from 'node:events';
 import test from 'ava';
 import { Queue } from 'bullmq';
 import { queuePrefix } from '../../src/lib/queue/names.js';
@@ -23,25 +22,35 @@ const outageMs = 8000;
 /** That, and the next look at the queues. */
 const verdictMs = 10_000;
 
+const connection = openConnection('test', {});
 let redis: Awaited<ReturnType<typeof beforeRedis>>;
 let database: Awaited<ReturnType<typeof beforeDatabase>>;
 let withoutRedis: TestProcess;
 let withoutDatabase: TestProcess;
+let paused: Queue;
+let hung: TestProcess;
 let since: number;
 
 test.before(async () => {
   await watchStates();
   [redis, database] = await Promise.all([beforeRedis(), beforeDatabase()]);
-  [withoutRedis, withoutDatabase] = await Promise.all([
+  paused = new Queue('files', { prefix: queuePrefix('files'), connection });
+  await paused.pause();
+  [withoutRedis, withoutDatabase, hung] = await Promise.all([
     startWorkerProcess({ ...redis.env, ...hurried }, 'exports'),
     startWorkerProcess({ ...database.env, ...hurried }, 'imports'),
+    startWorkerProcess(hurried, 'files'),
   ]);
   redis.refuse();
   database.refuse();
   since = Date.now();
 });
 
-test.after.always(() => [redis, database].forEach((proxy) => proxy?.close()));
+test.after.always(async () => {
+  for (const proxy of [redis, database]) proxy?.close();
+  await paused?.close();
+  closeConnection(connection);
+});
 
 const hasPassed = (ms: number) => until(() => Date.now() - since > ms, ms + 5000, 500);
 
@@ -73,13 +82,7 @@ test.serial('a worker without Redis lives on and sweeps, and takes jobs when Red
 });
 
 test.serial('a worker whose queue makes no progress exits', async (t) => {
-  const connection = openConnection('test', {});
-  const queue = new Queue('files', { prefix: queuePrefix('files'), connection });
-  await queue.pause();
-  const hung = await startWorkerProcess(hurried, 'files');
-  const [code] = (await once(hung.child, 'exit')) as [number];
-  t.is(code, 1);
+  await until(() => hung.child.exitCode !== null);
+  t.is(hung.child.exitCode, 1);
   t.regex(hung.output(), /"what":"the queue files","msg":"the worker hangs/);
-  await queue.close();
-  closeConnection(connection);
 });
