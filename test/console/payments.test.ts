@@ -14,6 +14,7 @@ import {
   mockCallback,
   mockSign,
   signedInWith,
+  somePaymentNumber,
   type MadePayment,
 } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
@@ -336,13 +337,21 @@ journey(
   async (t, page) => {
     const { admin } = own.service;
     const { id } = await makeMethod(admin);
-    const made = await Promise.all(Array.from({ length: 102 }, () => makePayment(admin, id)));
+    const made = [await makePayment(admin, id), await makePayment(admin, id)];
+    const copies = Array.from({ length: 100 }, () => [somePaymentNumber(), made[1]?.payment_no ?? '']);
+    const copy =
+      'SELECT period, ?, order_no, user_id, payment_method_id, amount, NOW(3), NOW(3) FROM payments WHERE payment_no = ?';
+    await change(
+      `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, created_at, updated_at)
+       ${copies.map(() => copy).join(' UNION ALL ')}`,
+      copies.flat(),
+    );
     const flag = (needs: number) =>
       change('UPDATE payments SET needs_attention = ? WHERE payment_method_id = ?', [needs, id]);
     await flag(1);
     try {
       const { total } = (await admin.get('/payments?needs_attention=1')).data;
-      t.true(total >= made.length);
+      t.true(total >= made.length + copies.length);
       const oldest = (await admin.get('/payments?needs_attention=1&order_by=id:asc&page_size=2')).data.list;
       await follow(page, `/console/trade/payments/${oldest[1].payment_no}`);
       const queue = page.getByRole('group', { name: 'Payments that need attention' });
