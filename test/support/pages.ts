@@ -14,9 +14,9 @@ const flags = [
   '--disable-background-networking',
   '--disable-sync',
   `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`,
-  // Pages live for seconds: optimising their scripts costs more than it saves, and so do threads that look for garbage in the
-  // little they make, and a process of its own for drawing.
-  '--js-flags=--no-opt --no-maglev --single-threaded-gc --min-semi-space-size=32',
+  // The page of a file lives for a minute: the quick optimising compiler pays, the thorough one costs more than it saves, and so
+  // do threads that look for garbage in the little that pages make, and a process of its own for drawing.
+  '--js-flags=--no-opt --single-threaded-gc --min-semi-space-size=32',
   '--in-process-gpu',
 ];
 
