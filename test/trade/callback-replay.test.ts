@@ -15,7 +15,6 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { holding } from '../support/other-connection.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
@@ -173,17 +172,6 @@ test('a used number is refused also when its callback was not kept whole', async
     'payment_third_party_no_used',
   ]);
   t.is((await trace(second)).payment.status, 'pending');
-});
-
-test('a replay that takes longer answers processing, and pays', async (t) => {
-  const { payment, callback, repair } = await refusedPayment();
-  await repair();
-  const release = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [
-    payment.payment_no,
-  ]);
-  const { data } = await replay(payment, callback).finally(release);
-  t.is(data.outcome, 'processing');
-  await until(async () => (await trace(payment)).payment.status === 'paid');
 });
 
 test('a replay requires its own permission', async (t) => {
