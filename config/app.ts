@@ -18,7 +18,7 @@ export interface AppEnvironment {
   TENANTS: string;
 }
 
-export const appSchema = Joi.object<AppEnvironment, true>({
+export const appSettings: Joi.StrictSchemaMap<AppEnvironment> = {
   NODE_ENV: Joi.string()
     .valid('development', 'test', 'production')
     .default('development')
@@ -52,7 +52,7 @@ export const appSchema = Joi.object<AppEnvironment, true>({
   // ecosystem.config.js reads these two.
   API_INSTANCES: Joi.number().integer().min(1).description('APIs that PM2 runs; half the cores when empty'),
   TENANTS: list().description('tenants that PM2 runs processes for, such as acme,globex:3105'),
-});
+};
 
 export function appConfig(env: AppEnvironment) {
   const production = env.NODE_ENV === 'production';

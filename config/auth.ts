@@ -16,7 +16,7 @@ export interface AuthEnvironment {
   SESSION_IDLE_MINUTES?: number;
 }
 
-export const authSchema = Joi.object<AuthEnvironment, true>({
+export const authSettings: Joi.StrictSchemaMap<AuthEnvironment> = {
   JWT_SECRET: Joi.string()
     .min(16)
     .description(
@@ -52,7 +52,7 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
   SESSION_IDLE_MINUTES: Joi.number()
     .min(0)
     .description('a session not used for so long is over; 60, outside production 0: never'),
-});
+};
 
 export function authConfig(env: AuthEnvironment, production: boolean, localSecret: (name: string) => string) {
   return {

@@ -15,7 +15,7 @@ export interface DatabaseEnvironment {
   DB_POOL_SIZE: number;
 }
 
-export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
+export const databaseSettings: Joi.StrictSchemaMap<DatabaseEnvironment> = {
   DATABASE_URL: urlOf('mysql', 'mariadb')
     .messages({
       'string.uriCustomScheme': '{#label} must be of the form mysql://user:password@host:port/name',
@@ -43,7 +43,7 @@ export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
     .description(
       'connections per process for requests and jobs; a third as many more, at least 4, for long work',
     ),
-});
+};
 
 const maxName = 64;
 

@@ -11,21 +11,16 @@ interface Described {
 
 /** The text of `.env.example`: every setting with its description, commented out with its default. */
 export function envExample(): string {
-  const sections = concerns.map(({ title, schema }) => {
-    const keys = Object.entries(schema.describe().keys as Record<string, Described>);
-    return [
-      `# ${title}`,
-      ...keys.flatMap(([name, setting]) => [`# ${setting.flags?.description}`, line(name, setting)]),
-    ];
-  });
+  const sections = concerns.map(({ title, settings }) => [
+    `# ${title}`,
+    ...Object.entries(settings).flatMap(([name, setting]) => {
+      const { flags } = setting.describe() as Described;
+      return [`# ${flags?.description}`, `#${name}=${flags?.default ?? ''}`];
+    }),
+  ]);
   return `# Every setting of the service. Copy to .env and change what differs; what stays commented out has the shown default.\n# A value with a # stands in quotes: from an unquoted # on the rest of a line is a comment.\n\n${sections
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
-}
-
-function line(name: string, setting: Described): string {
-  const fallback = setting.flags?.default;
-  return `#${name}=${fallback ?? ''}`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -24,7 +24,7 @@ export function misspellings(given: readonly string[], settings: readonly string
 function isNear(name: string, setting: string): boolean {
   const [short, long] = name.length < setting.length ? [name, setting] : [setting, name];
   if (long.startsWith(short) && ending.test(long.slice(short.length))) return true;
-  return distance(name, setting) <= maxDistance;
+  return long.length - short.length <= maxDistance && distance(name, setting) <= maxDistance;
 }
 
 /** Settings of earlier releases; the start names those that are still set. */

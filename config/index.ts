@@ -2,20 +2,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Joi from 'joi';
-import { appConfig, appSchema, type AppEnvironment } from './app.js';
-import { authConfig, authSchema, type AuthEnvironment } from './auth.js';
-import { databaseConfig, databaseSchema, type DatabaseEnvironment } from './database.js';
+import { appConfig, appSettings, type AppEnvironment } from './app.js';
+import { authConfig, authSettings, type AuthEnvironment } from './auth.js';
+import { databaseConfig, databaseSettings, type DatabaseEnvironment } from './database.js';
 import { projectRoot, readEnvironment, UnusableSettings } from './environment.js';
 import { misspellings, retired } from './ignored-names.js';
-import { limitsConfig, limitsSchema, type LimitsEnvironment } from './limits.js';
+import { limitsConfig, limitsSettings, type LimitsEnvironment } from './limits.js';
 import { localSecret } from './local-secret.js';
-import { paymentsConfig, paymentsSchema, type PaymentsEnvironment } from './payments.js';
+import { paymentsConfig, paymentsSettings, type PaymentsEnvironment } from './payments.js';
 import { unfitForProduction } from './production.js';
 import { refuseSettings } from './refusal.js';
-import { retentionConfig, retentionSchema, type RetentionEnvironment } from './retention.js';
-import { redisConfig, redisSchema, type RedisEnvironment } from './redis.js';
-import { storageConfig, storageSchema, type StorageEnvironment } from './storage.js';
-import { watchingConfig, watchingSchema, type WatchingEnvironment } from './watching.js';
+import { retentionConfig, retentionSettings, type RetentionEnvironment } from './retention.js';
+import { redisConfig, redisSettings, type RedisEnvironment } from './redis.js';
+import { storageConfig, storageSettings, type StorageEnvironment } from './storage.js';
+import { watchingConfig, watchingSettings, type WatchingEnvironment } from './watching.js';
 import { workerConfig } from './worker.js';
 
 type Environment = AppEnvironment &
@@ -29,16 +29,16 @@ type Environment = AppEnvironment &
   WatchingEnvironment;
 
 /** Every setting by concern, in the order of `.env.example`. */
-export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
-  { title: 'Service and its address', schema: appSchema },
-  { title: 'Database', schema: databaseSchema },
-  { title: 'Redis', schema: redisSchema },
-  { title: 'Files', schema: storageSchema },
-  { title: 'Payments', schema: paymentsSchema },
-  { title: 'Sign-in', schema: authSchema },
-  { title: 'Limits', schema: limitsSchema },
-  { title: 'Retention', schema: retentionSchema },
-  { title: 'Watching', schema: watchingSchema },
+export const concerns: { title: string; settings: Record<string, Joi.Schema> }[] = [
+  { title: 'Service and its address', settings: appSettings },
+  { title: 'Database', settings: databaseSettings },
+  { title: 'Redis', settings: redisSettings },
+  { title: 'Files', settings: storageSettings },
+  { title: 'Payments', settings: paymentsSettings },
+  { title: 'Sign-in', settings: authSettings },
+  { title: 'Limits', settings: limitsSettings },
+  { title: 'Retention', settings: retentionSettings },
+  { title: 'Watching', settings: watchingSettings },
 ];
 
 export const config = freeze(loadOrEnd());
@@ -54,11 +54,8 @@ function loadOrEnd() {
 }
 
 function load() {
-  const schema = concerns.reduce(
-    (all, concern) => all.concat(concern.schema),
-    Joi.object(),
-  ) as Joi.ObjectSchema<Environment>;
-  const env = readEnvironment<Environment>(schema, unfitForProduction);
+  const settings = Object.assign({}, ...concerns.map((concern) => concern.settings)) as Joi.SchemaMap;
+  const env = readEnvironment<Environment>(Joi.object(settings), unfitForProduction);
   const app = appConfig(env);
   const given = Object.keys(process.env).filter((name) => process.env[name] !== '');
   return {
@@ -67,7 +64,7 @@ function load() {
     /** Environment names that look like misspelt settings. */
     misspellings: misspellings(
       given.filter((name) => !retired.includes(name)),
-      Object.keys(schema.describe().keys as object),
+      Object.keys(settings),
     ),
     /** Settings that had an effect in earlier releases. */
     retired: env.NODE_ENV === 'test' ? [] : given.filter((name) => retired.includes(name)),

@@ -12,12 +12,12 @@ export interface LimitsEnvironment {
 const perMinute = (count: number, what: string) =>
   Joi.number().integer().min(1).default(count).description(`${what} a minute`);
 
-export const limitsSchema = Joi.object<LimitsEnvironment, true>({
+export const limitsSettings: Joi.StrictSchemaMap<LimitsEnvironment> = {
   LIMITS_ENABLED: Joi.boolean().default(true).description('whether the limits below apply'),
   LIMIT_PER_ADDRESS: perMinute(10_000, 'requests of one address (IPv6: one /64)'),
   LIMIT_PER_ADMIN: perMinute(6000, 'requests of one administrator'),
   LIMIT_SIGN_INS: perMinute(600, 'sign-ins of one address'),
-});
+};
 
 /** Limits on all requests of a caller, or on one kind of work. */
 export type LimitName = Exclude<keyof ReturnType<typeof limitsConfig>, 'enabled'>;

@@ -22,7 +22,7 @@ export interface PaymentsEnvironment {
   REFUND_APPROVAL_ABOVE: string;
 }
 
-export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
+export const paymentsSettings: Joi.StrictSchemaMap<PaymentsEnvironment> = {
   MODULE_PAYMENTS_ENABLED: Joi.boolean()
     .default(false)
     .description('offers the payment endpoints and menu; callbacks are served in any case'),
@@ -49,7 +49,7 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
     .description(
       'a refund is approved by a second administrator if those of its payment come to more; 0: always, empty: never',
     ),
-});
+};
 
 export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
   const named = words(env.PAYMENT_GATEWAYS_ENABLED);

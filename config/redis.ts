@@ -18,7 +18,7 @@ export interface RedisNode {
   port: number;
 }
 
-export const redisSchema = Joi.object<RedisEnvironment, true>({
+export const redisSettings: Joi.StrictSchemaMap<RedisEnvironment> = {
   REDIS_URL: urlOf('redis', 'rediss')
     .messages({
       'string.uriCustomScheme':
@@ -45,7 +45,7 @@ export const redisSchema = Joi.object<RedisEnvironment, true>({
     .pattern(/^[A-Za-z0-9_-]{1,48}$/)
     .default('back-office')
     .description('first part of every key'),
-});
+};
 
 export function redisConfig(env: RedisEnvironment, tenant: string) {
   const url = new URL(env.REDIS_URL);

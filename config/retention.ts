@@ -11,12 +11,12 @@ export interface RetentionEnvironment {
 const days = (min: number, usual: number, what: string) =>
   Joi.number().integer().min(min).default(usual).description(`days after which ${what} are deleted`);
 
-export const retentionSchema = Joi.object<RetentionEnvironment, true>({
+export const retentionSettings: Joi.StrictSchemaMap<RetentionEnvironment> = {
   LOG_RETENTION_DAYS: days(1, 180, 'log entries'),
   NOTIFICATION_RETENTION_DAYS: days(1, 180, 'notifications, read or not,'),
   EXPORT_RETENTION_DAYS: days(1, 7, 'exported files'),
   CALLBACK_RETENTION_DAYS: days(430, 730, 'payment callbacks, which may come 13 months late,'),
-});
+};
 
 const dayMs = 86_400_000;
 

@@ -26,7 +26,7 @@ const extensions =
 const neededByS3 = (schema: Joi.StringSchema) =>
   schema.when('STORAGE_DRIVER', { is: 's3', then: Joi.required() });
 
-export const storageSchema = Joi.object<StorageEnvironment, true>({
+export const storageSettings: Joi.StrictSchemaMap<StorageEnvironment> = {
   STORAGE_DRIVER: Joi.string()
     .valid('local', 's3')
     .default('local')
@@ -55,7 +55,7 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
     .default(extensions)
     .description('extensions that may be uploaded, of those the service can check (docs/operations.md)'),
   IMPORT_MAX_MB: Joi.number().integer().min(1).default(200).description('largest file to import, MiB'),
-});
+};
 
 const mebibyte = 1024 * 1024;
 const hourMs = 3_600_000;

@@ -13,7 +13,7 @@ export interface WatchingEnvironment {
 
 const shortestToken = 16;
 
-export const watchingSchema = Joi.object<WatchingEnvironment, true>({
+export const watchingSettings: Joi.StrictSchemaMap<WatchingEnvironment> = {
   LOG_LEVEL: Joi.string()
     .valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
     .default('info')
@@ -43,7 +43,7 @@ export const watchingSchema = Joi.object<WatchingEnvironment, true>({
   OTEL_EXPORTER_OTLP_ENDPOINT: urlOf('http', 'https').description(
     'OTLP/HTTP collector of spans, such as http://127.0.0.1:4318; no spans when empty; OpenTelemetry reads its other variables itself',
   ),
-});
+};
 
 export function watchingConfig(env: WatchingEnvironment) {
   const { METRICS_PORT: port } = env;
