@@ -30,6 +30,8 @@ export interface S3Server {
   uploads(): string[];
   /** Requests that this accepts are left without an answer. */
   hold(isHeld: (method: string, url: string) => boolean): void;
+  /** The connections of requests that this accepts are cut. */
+  cut(isCut: (method: string, url: string) => boolean): void;
   /** How many requests were left without an answer since. */
   held(): number;
   stop(): Promise<void>;
@@ -53,6 +55,7 @@ export async function startS3(wanted?: number): Promise<S3Server> {
   const server = new S3rver({ ...options, configureBuckets: [{ name: bucket }] });
   const uploadsOf = openUploads(join(directory, bucket, '._S3rver_uploads'));
   let isHeld: (method: string, url: string) => boolean = () => false;
+  let isCut = isHeld;
   let held = 0;
 
   const listUploads: Middleware = async (ctx, next) => {
@@ -74,8 +77,9 @@ export async function startS3(wanted?: number): Promise<S3Server> {
     ctx.status = upload ? 204 : 404;
   };
   const leave: Middleware = async (ctx, next) => {
-    if (!isHeld(ctx.method, ctx.url)) return next();
-    held++;
+    if (isCut(ctx.method, ctx.url)) ctx.req.destroy();
+    else if (!isHeld(ctx.method, ctx.url)) return next();
+    else held++;
     ctx.respond = false;
   };
   server.middleware.unshift(leave, listUploads, abortUpload);
@@ -86,6 +90,9 @@ export async function startS3(wanted?: number): Promise<S3Server> {
     hold(next) {
       isHeld = next;
       held = 0;
+    },
+    cut(next) {
+      isCut = next;
     },
     held: () => held,
     async stop() {
