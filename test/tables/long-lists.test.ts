@@ -11,7 +11,7 @@ import { serviceTest } from '../support/service-test.js';
 import { rowsReadBy, statementsDuring } from '../support/statements.js';
 import { until } from '../support/until.js';
 
-const rows = 40_000;
+const rows = 10_000;
 const service = serviceTest({ withWorker: false });
 let userId: number;
 /** The same caller at two processes. */
@@ -19,11 +19,11 @@ let callers: [Client, Client];
 
 const digit =
   '(SELECT 0 AS n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)';
-const numbers = `SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS n
-         FROM ${digit} a, ${digit} b, ${digit} c, ${digit} d, ${digit} e WHERE e.n < 4`;
+const numbers = `SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n AS n
+         FROM ${digit} a, ${digit} b, ${digit} c, ${digit} d`;
 const months = [shiftPeriod(periodOf(new Date()), -1), periodOf(new Date())];
 
-// n from 0 to 39,999; many of equal amount, many small ones, a few of any size, in two months.
+// n from 0 to 9,999; many of equal amount, many small ones, a few of any size, in two months.
 test.serial.before(async () => {
   userId = (await makeUser(service.admin)).id;
   callers = [service.admin, service.admin.at((await startApi()).url)];
@@ -31,7 +31,7 @@ test.serial.before(async () => {
     `INSERT INTO orders (period, order_no, user_id, amount, status, created_at, updated_at)
      SELECT month, CONCAT('ORD', month, LPAD(n, 26, '0')), ?, amount, IF(n % 3, 'pending', 'paid'), at, at FROM (
        SELECT n, IF(n % 2, ?, ?) AS month, NOW(3) AS at,
-         CASE WHEN n % 50 = 0 THEN POW(10, n % 13) WHEN n % 7 = 0 THEN 9.99 WHEN n % 5 = 0 THEN n / 50000 ELSE n * 0.37 END AS amount
+         CASE WHEN n % 50 = 0 THEN POW(10, n % 13) WHEN n % 7 = 0 THEN 9.99 WHEN n % 5 = 0 THEN n / 12500 ELSE n * 0.37 END AS amount
        FROM (${numbers}) numbers) made`,
     [userId, ...months],
   );
@@ -76,8 +76,9 @@ async function mustAgree(t: ExecutionContext, query: string, where = ''): Promis
   for (const [direction, ids] of Object.entries({ asc: upwards, desc: upwards.toReversed() })) {
     const size = 50;
     const last = Math.ceil(ids.length / size);
-    const random = Array.from({ length: 6 }, () => 1 + Math.floor(Math.random() * last));
-    for (const page of [201, 202, Math.floor(last / 2), last - 201, last, ...random]) {
+    const random = Array.from({ length: 3 }, () => 1 + Math.floor(Math.random() * last));
+    // Up to the 21st the end is not looked for (page.ts).
+    for (const page of [21, 22, Math.floor(last / 2), last - 21, last, ...random]) {
       const path = `/orders?order_by=amount:${direction}&page_size=${size}&page=${page}${query}`;
       const { data } = await service.admin.get(path);
       t.is(data.total, ids.length, path);
@@ -187,7 +188,10 @@ test.serial('a slow count is cached for twenty times as long as it takes', async
   t.true(performance.now() - addedAt < 30 * countMs);
   const [since, watchMs] = [performance.now(), 50 * countMs];
   const statements = await statementsDuring(async () => {
-    while (performance.now() - since < watchMs) await service.admin.get(path);
+    await until(async () => {
+      await service.admin.get(path);
+      return performance.now() - since >= watchMs;
+    });
   });
   const counts = statements.filter((sql) => sql.includes('COUNT(*) AS total FROM users'));
   t.true(counts.length >= 1 && counts.length <= 4, `${counts.length} counts`);
