@@ -1,14 +1,13 @@
-// The configuration: its example file, its defaults, and what it refuses. One test at a time: most read several configurations.
-import { execFile, fork } from 'node:child_process';
+// The configuration: its example file, its defaults, and what it refuses. One test at a time: most start several processes.
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { envExample } from '../../config/env-example.js';
 import { projectRoot } from '../../config/environment.js';
-import { config as ours } from '../../config/index.js';
+import type { config as ours } from '../../config/index.js';
 
 type Config = typeof ours;
 
@@ -31,41 +30,29 @@ interface FatalLine {
 const secret = '3a7f19c2e8b45d60f1927ac4be8d3056';
 const otherSecret = 'c81e05d7b93f62a4078de1c95ab3f246';
 
-const secrets = { JWT_SECRET: secret, APP_KEY: otherSecret };
-
 /** What a process of its own makes of the configuration. */
-function start(env: Record<string, string> = {}): Promise<Loaded> {
+function load(env: Record<string, string> = {}, then = 'JSON.stringify(config)'): Promise<Loaded> {
   const file = pathToFileURL(resolve(projectRoot, 'build/config/index.js')).href;
-  const script = `const { config } = await import(${JSON.stringify(file)}); process.stdout.write(JSON.stringify(config));`;
-  const args = ['--input-type=module', '-e', script];
+  const script = `const { config } = await import(${JSON.stringify(file)}); process.stdout.write(${then});`;
+  const settings = { JWT_SECRET: secret, APP_KEY: otherSecret, ...env };
   return new Promise((done) => {
-    execFile(process.execPath, args, { env: { ...secrets, ...env } }, (error, stdout, stderr) =>
-      done(loaded({ code: error?.code, stdout, stderr })),
+    execFile(
+      process.execPath,
+      ['--input-type=module', '-e', script],
+      { env: settings },
+      (error, stdout, stderr) => {
+        if (!error) return done({ written: stdout, problems: [], log: undefined });
+        const log = stdout ? (JSON.parse(stdout) as FatalLine) : undefined;
+        const list = [...stderr.matchAll(/^ {2}- (.*)$/gm)].map((match) => match[1] as string);
+        return done({ written: '', problems: log?.problems ?? list, log, code: error.code, stderr });
+      },
     );
   });
 }
 
-const reader = fork(resolve(projectRoot, 'build/test/support/configuration-reader.js'));
-
-test.after.always(() => reader.disconnect());
-
-/** The same without a process of its own; one at a time. */
-async function load(env: Record<string, string> = {}): Promise<Loaded> {
-  reader.send({ ...secrets, ...env });
-  const [answer] = (await once(reader, 'message')) as [Parameters<typeof loaded>[0]];
-  return loaded(answer);
-}
-
-function loaded({ code, stdout, stderr }: { code?: unknown; stdout: string; stderr: string }): Loaded {
-  if (code === undefined) return { written: stdout, problems: [] };
-  const log = stdout ? (JSON.parse(stdout) as FatalLine) : undefined;
-  const list = [...stderr.matchAll(/^ {2}- (.*)$/gm)].map((match) => match[1] as string);
-  return { written: '', problems: log?.problems ?? list, log, code, stderr };
-}
-
-/** The configuration that is read. @throws Error when it is refused */
-async function configOf(env?: Record<string, string>, read = load): Promise<Config> {
-  const { written, problems } = await read(env);
+/** The configuration as a process of its own reads it. @throws Error when it is refused */
+async function configOf(env?: Record<string, string>): Promise<Config> {
+  const { written, problems } = await load(env);
   if (!written) throw new Error(problems.join(', '));
   return JSON.parse(written) as Config;
 }
@@ -161,18 +148,14 @@ test.serial('all wrong settings are reported at once', async (t) => {
 });
 
 test.serial('wrong settings end the process with a list', async (t) => {
-  const here = await start({ PORT: '99999', REDIS_URL: 'localhost:6379' });
+  const here = await load({ PORT: '99999', REDIS_URL: 'localhost:6379' });
   t.is(
     here.stderr,
     'The configuration is not usable:\n  - "PORT" must be a valid port\n' +
       '  - "REDIS_URL" must begin with redis:// or rediss://, as in redis://127.0.0.1:6379\n',
   );
   t.is(here.code, 78);
-  const { log, stderr, code } = await start({
-    ...production,
-    PORT: '99999',
-    APP_KEY_PREVIOUS: 'tell-nobody',
-  });
+  const { log, stderr, code } = await load({ ...production, PORT: '99999', APP_KEY_PREVIOUS: 'tell-nobody' });
   t.deepEqual([log?.level, log?.msg, code], ['fatal', 'the configuration is not usable', 78]);
   t.deepEqual(log?.problems, [
     '"PORT" must be a valid port',
@@ -305,7 +288,7 @@ test.serial('Redis is one server or a Sentinel master', async (t) => {
 
 test.serial('a missing secret is generated once outside production', async (t) => {
   const started = await Promise.all(
-    Array.from({ length: 4 }, () => configOf({ JWT_SECRET: '', APP_KEY: '' }, start)),
+    Array.from({ length: 4 }, () => configOf({ JWT_SECRET: '', APP_KEY: '' })),
   );
   const [first] = started.map(({ auth }) => auth);
   t.regex(first?.jwtSecret ?? '', /^[0-9a-f]{64}$/);
@@ -390,9 +373,13 @@ test.serial('a file of settings that cannot be read ends the process with its na
   t.deepEqual([problems, code], [[`${file} cannot be read by this account`], 78]);
 });
 
-test.serial('the configuration is frozen', (t) => {
-  const parts = [ours, ...Object.values(ours)];
-  t.true(parts.length > 5 && parts.every((part) => Object.isFrozen(part)));
+test.serial('the configuration is frozen', async (t) => {
+  const { written } = await load(
+    {},
+    `JSON.stringify([config, ...Object.values(config)].map((part) => Object.isFrozen(part)))`,
+  );
+  const isFrozen = JSON.parse(written) as boolean[];
+  t.true(isFrozen.length > 5 && isFrozen.every(Boolean));
 });
 
 test.serial('spans are off without an address', async (t) => {
