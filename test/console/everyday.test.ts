@@ -423,7 +423,8 @@ journey('a log entry leads to its record, which the search forgets once it is de
   t.deepEqual(await openedLately(), [`${username} · User`]);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await page.waitForURL(/\/trade\/users$/);
+  await page.locator('[data-resource=users]').waitFor();
+  t.true(page.url().endsWith('/trade/users'));
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   t.deepEqual(await openedLately(), []);
   await follow(page, `/console/trade/users/${id}`);

@@ -1,15 +1,21 @@
 // Changes of the address.
 import { useCallback } from 'react';
-import { useNavigate } from 'react-router';
+import { useHref, useNavigate } from 'react-router';
+import { useListAddress } from '../show/location.ts';
 
-/** Edits the query of the address, which is ahead of what is drawn: a value read while drawing may be outdated. */
+/**
+ * Edits the query of the address, which is ahead of what is drawn: a value read while drawing may be outdated. Once another
+ * screen is opened, a filter that was typed before changes nothing.
+ */
 export function useEditQuery() {
   const navigate = useNavigate();
+  const here = useHref(useListAddress());
   return useCallback(
     (edit: (query: URLSearchParams) => URLSearchParams | undefined, { replace = false } = {}) => {
+      if (!`${location.pathname}/`.startsWith(`${here}/`)) return;
       const query = new URLSearchParams(location.search);
       void navigate({ search: (edit(query) ?? query).toString() }, { replace });
     },
-    [navigate],
+    [navigate, here],
   );
 }
