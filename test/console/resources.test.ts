@@ -158,21 +158,24 @@ journey('a filter survives a reload', async (t, page) => {
   }
 });
 
-journey('a filter that is still being typed does not change the address of the next screen', async (t, page) => {
-  const next = '/console/trade/orders?order_no=ORD2026';
-  await follow(page, next);
-  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
-  await follow(page, '/console/trade/users');
-  await typedFilter(page).fill('somebody');
-  // A page with much to do: what was typed is due before the next screen is drawn.
-  const busyMs = 400;
-  await page.evaluate(
-    `history.pushState(null, '', ${JSON.stringify(next)}); dispatchEvent(new PopStateEvent('popstate'));
+journey(
+  'a filter that is still being typed does not change the address of the next screen',
+  async (t, page) => {
+    const next = '/console/trade/orders?order_no=ORD2026';
+    await follow(page, next);
+    await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+    await follow(page, '/console/trade/users');
+    await typedFilter(page).fill('somebody');
+    // A page with much to do: what was typed is due before the next screen is drawn.
+    const busyMs = 400;
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(next)}); dispatchEvent(new PopStateEvent('popstate'));
     for (const end = performance.now() + ${busyMs}; performance.now() < end; );`,
-  );
-  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
-  t.is(new URL(page.url()).search, '?order_no=ORD2026');
-});
+    );
+    await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+    t.is(new URL(page.url()).search, '?order_no=ORD2026');
+  },
+);
 
 freshJourney('every list says so to an administrator without permission', async (t, page) => {
   const nobody = await signedInWith(own.service.admin, ['dashboard.show']);
