@@ -9,7 +9,8 @@ import { parseEnv } from 'node:util';
 
 // The settings of this file are read from .env, too: a reload from another shell must not forget them.
 const file = path.join(import.meta.dirname, '.env');
-const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : ''; // Windows puts a mark before it
+// Windows puts a mark before it; Node.js 20 takes an indented comment for a part of the next name.
+const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF|^[ \t]+#.*/gm, '') : '';
 const settings = { ...parseEnv(text), ...process.env };
 
 // The other half of the cores serves the workers, the database and Redis: on two cores, two instances are slower than one.

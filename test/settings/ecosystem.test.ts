@@ -56,13 +56,14 @@ test('without tenants there are an API and two workers', async (t) => {
   t.is(list[0]?.instances, Math.max(1, Math.floor(availableParallelism() / 2)));
 });
 
-test('the settings of PM2 may stand in .env, behind a byte order mark', async (t) => {
+test('the settings of PM2 may stand in .env, behind a byte order mark and an indented comment', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'ecosystem-'));
   t.teardown(() => rm(folder, { recursive: true }));
   await copyFile(resolve(projectRoot, 'ecosystem.config.js'), join(folder, 'ecosystem.config.js'));
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-  await writeFile(join(folder, '.env'), '\uFEFFAPI_INSTANCES=3\n');
-  t.is((await apps({}, join(folder, 'ecosystem.config.js')))[0]?.instances, 3);
+  await writeFile(join(folder, '.env'), '\uFEFFAPI_INSTANCES=3\r\n  # indented\r\nMETRICS_PORT=9400\r\n');
+  const [api] = await apps({}, join(folder, 'ecosystem.config.js'));
+  t.deepEqual([api?.instances, api?.env.METRICS_PORT], [3, '9400']);
 });
 
 test('each tenant has processes, a name and a port of its own', async (t) => {
