@@ -341,7 +341,15 @@ journey('what a proxy refuses by a limit of its own is put plainly', async (t, p
     body: '<html>413 Request Entity Too Large</html>',
   };
   await page.route('**/attachments/chunk', (route) => route.fulfill(page413), { times: 1 });
-  const busy = { ...page413, status: 429, body: '<html>429 Too Many Requests</html>' };
+  // As deploy/nginx.conf answers.
+  const json = {
+    code: 429,
+    message: '请求过于频繁',
+    data: null,
+    error_code: 'too_many_requests',
+    trace_id: '',
+  };
+  const busy = { status: 429, json };
   await page.route(/attachments\?/, (route) => route.fulfill(busy), { times: 1 });
   await follow(page, '/console/files/attachments?display_name=refused');
   await page.getByText('Too many requests, please try again later (429)').waitFor();

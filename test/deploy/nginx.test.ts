@@ -293,3 +293,12 @@ test.serial('without one API the other answers every request', async (t) => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => admin.get('/orders?page_size=1')));
   t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
+
+test.serial('without an API nginx answers as the service would', async (t) => {
+  await Promise.all(apis.map((api) => api.kill()));
+  const answer = await get(nginx.port, '/api/admin/orders');
+  t.is(answer.status, 503);
+  t.is(answer.headers['content-type'], 'application/json; charset=utf-8');
+  t.is(answer.headers['retry-after'], '2');
+  t.like(JSON.parse(answer.text), { code: 503, data: null, error_code: 'service_unavailable' });
+});

@@ -145,3 +145,14 @@ test.serial('a killed API is taken out of the balancer', async (t) => {
   const { data } = await admin.get(`/payments/${payments[0]?.payment_no}`);
   t.is(data.callbacks.filter((one: { verdict: string }) => one.verdict === 'paid').length, 1);
 });
+
+test.serial('without an API the balancer answers as the service would', async (t) => {
+  await Promise.all(apis.map((api) => api.kill()));
+  const answer = await until(async () => {
+    const one = await fetch(`${haproxy.url}/api/admin/orders`);
+    return one.status === 503 ? one : undefined;
+  });
+  t.is(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  t.is(answer.headers.get('retry-after'), '2');
+  t.like(await answer.json(), { code: 503, data: null, error_code: 'service_unavailable' });
+});

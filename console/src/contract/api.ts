@@ -185,7 +185,9 @@ function unread(status: number): string {
 function failureOf(response: Response, envelope: Envelope | undefined): Failure {
   const { error_code, errors, trace_id } = envelope ?? {};
   const wait = Number(response.headers.get('Retry-After') ?? NaN);
-  const failure = new Failure(envelope?.message ?? unread(response.status), response.status, {
+  // The shipped proxies answer without a trace, and not in the language of the reader.
+  const message = trace_id === '' ? undefined : envelope?.message;
+  const failure = new Failure(message ?? unread(response.status), response.status, {
     error_code,
     errors,
     trace_id: trace_id ?? traceOf(response),
