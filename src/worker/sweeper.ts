@@ -19,6 +19,7 @@ import { writeExport } from '../jobs/write-export.js';
 import { unfinishedMerges } from '../models/files/chunk-merge.js';
 import { sweepSessions } from '../models/files/chunk-session.js';
 import { undeliveredNotifications } from '../models/office/notification.js';
+import { otherDatabases } from '../models/office/redis-sharing.js';
 import { removeExpiredExports } from '../models/exports/export.js';
 import { stalledExports } from '../models/exports/export-run.js';
 import { pruneImports } from '../models/imports/import.js';
@@ -42,7 +43,7 @@ export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promi
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
   // Not by node-cron, which follows the time of day: after a clock is set back it would wait for the old time, after one is
   // set forward it would catch up on all runs in between.
-  const sweeps = [every(sweepMs, logged(inTurn('sweep', sweep)))];
+  const sweeps = [every(sweepMs, logged(inTurn('sweep', sweep))), every(sweepMs, logged(warnOfSharing))];
   const tasks: ScheduledTask[] = [schedule('17 3 * * *', logged(queueMaintenance), options)];
   // Separate tasks: a storage that does not answer must not delay money.
   if (withFiles) {
@@ -144,6 +145,15 @@ function inTurn(name: string, task: () => Promise<void>): () => Promise<void> {
     const won = await redis.set(key(name, turn), process.pid, 'EX', 120, 'NX').catch(() => 'OK');
     if (won === 'OK') await task();
   };
+}
+
+async function warnOfSharing(): Promise<void> {
+  const databases = await otherDatabases().catch(() => []);
+  if (databases.length > 0)
+    logger.error(
+      { databases },
+      'another deployment uses this Redis under the same REDIS_PREFIX: each loses jobs to the other',
+    );
 }
 
 async function queueMaintenance(): Promise<void> {

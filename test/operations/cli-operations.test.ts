@@ -203,8 +203,27 @@ test('only callbacks in the given range are redriven', async (t) => {
   t.deepEqual((await answerOf(['callbacks', 'redrive', ...range])).data, { verdicts: {}, failed: 0 });
 });
 
+interface Report {
+  well: boolean;
+  findings: { check: string; level: string; says: string }[];
+}
+
+test('deployments that take the jobs of each other are named', async (t) => {
+  const name = `${config.database.name}_other`;
+  const env = { REDIS_PREFIX: `${config.redis.prefix}-shared` };
+  t.teardown(() => db.query(`DROP DATABASE IF EXISTS \`${name}\``));
+  const worker = await startWorkerProcess({ ...env, DB_NAME: name });
+  t.teardown(() => worker.kill());
+  const finding = await until(async () => {
+    const { data } = await answerOf<Report>(['doctor'], env);
+    return data.findings.find(({ says }) => says.endsWith(`${name} has the same REDIS_PREFIX`));
+  });
+  t.deepEqual([finding.check, finding.level], ['Redis', 'fault']);
+  const line = await until(() => /.*another deployment uses this Redis.*/.exec(worker.output())?.[0]);
+  t.deepEqual((JSON.parse(line) as { databases: string[] }).databases, [config.database.name]);
+});
+
 test('the doctor names unavailable servers and gaps in the database', async (t) => {
-  type Report = { well: boolean; findings: { check: string; level: string; says: string }[] };
   const name = `${config.database.name}_sick`;
   await db.query(`CREATE DATABASE \`${name}\``);
   t.teardown(() => db.query(`DROP DATABASE IF EXISTS \`${name}\``));

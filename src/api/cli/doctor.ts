@@ -12,6 +12,7 @@ import { checkEquations } from '../../models/figures/consistency.js';
 import { storageState } from '../../models/files/storage-mark.js';
 import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
+import { otherDatabases } from '../../models/office/redis-sharing.js';
 import { takesWrites } from '../../models/office/service-figures.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
@@ -122,7 +123,11 @@ async function checkRedis(): Promise<Finding> {
   const version = field(await redis.info('server'), 'redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < minRedis[0] || (major === minRedis[0] && minor < minRedis[1]);
-  return isOld ? fault(`${version}; ${minRedis.join('.')} is needed`) : ok(version);
+  if (isOld) return fault(`${version}; ${minRedis.join('.')} is needed`);
+  const others = await otherDatabases().catch(() => []); // before the first start there are no tables
+  return others.length > 0
+    ? fault(`${version}; the deployment of ${others.join(', ')} has the same REDIS_PREFIX`)
+    : ok(version);
 }
 
 async function checkRedisDurability(): Promise<Finding> {
