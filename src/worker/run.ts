@@ -8,7 +8,7 @@ import { withTimeout } from '../lib/process/timers.js';
 import { validate } from '../lib/input/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
-import { currentSpan, currentTraceId } from '../lib/process/context.js';
+import { currentSpan, currentTraceId, storingEntries } from '../lib/process/context.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
 import { failSpan } from '../lib/watch/tracing.js';
 import { abandonIfLast, isHollow, workIn } from './abandonment.js';
@@ -53,8 +53,9 @@ async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<
     await reply(reply_to, queued.id ?? '', result).catch((error: unknown) =>
       logger.warn({ error, job: job.name }, 'publishing a result failed; its row has it'),
     );
+  // No entry of the log: a job that writes one would end here again.
   await succeeded(workIn(queued)).catch((error: unknown) =>
-    logger.warn({ error, job: job.name }, 'closing the failure of a job failed'),
+    storingEntries(() => logger.warn({ error, job: job.name }, 'closing the failure of a job failed')),
   );
   return null;
 }

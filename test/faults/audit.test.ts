@@ -176,6 +176,24 @@ for (const isKilled of [true, false]) {
   });
 }
 
+test.serial('a worker that cannot read the failed jobs does not log the writing of its log', async (t) => {
+  const name = process.env.DB_NAME;
+  await database.select(`RENAME TABLE ${name}.failed_jobs TO ${name}.hidden_jobs`);
+  const worker = await startWorkerProcess(env(), 'logs');
+  const lines = () => worker.output().split('closing the failure of a job failed').length - 1;
+  for (const _ of [1, 2, 3]) {
+    const before = lines();
+    await areLogged(t, 'operation_logs', 'trace_id', await write(2));
+    await until(() => lines() > before);
+  }
+  const entries = await database.select(
+    `SELECT id FROM ${name}.system_logs WHERE message = 'closing the failure of a job failed'`,
+  );
+  t.deepEqual(entries, []);
+  await database.select(`RENAME TABLE ${name}.hidden_jobs TO ${name}.failed_jobs`);
+  await worker.kill();
+});
+
 test.serial('no entry was lost or doubled', (t) => {
   mustHold(t, figures);
 });
