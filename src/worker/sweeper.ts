@@ -32,6 +32,10 @@ import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
 
 const sweepMs = config.worker.sweepSeconds * 1000;
 
+/** Maintenance is due from 03:17 UTC on. */
+const dueMs = (3 * 60 + 17) * 60_000;
+const maintenanceEveryMs = 10 * 60_000;
+
 /**
  * Starts the sweeper (every 30 s) and the nightly maintenance.
  *
@@ -42,9 +46,13 @@ export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promi
   isStopping = false;
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
   // Not by node-cron, which follows the time of day: after a clock is set back it would wait for the old time, after one is
-  // set forward it would catch up on all runs in between.
-  const sweeps = [every(sweepMs, logged(inTurn('sweep', sweep))), every(sweepMs, logged(warnOfSharing))];
-  const tasks: ScheduledTask[] = [schedule('17 3 * * *', logged(queueMaintenance), options)];
+  // set forward it would catch up on all runs in between. What is a second late it leaves out.
+  const sweeps = [
+    every(sweepMs, logged(inTurn('sweep', sweep))),
+    every(sweepMs, logged(warnOfSharing)),
+    every(maintenanceEveryMs, logged(queueMaintenance)),
+  ];
+  const tasks: ScheduledTask[] = [];
   // Separate tasks: a storage that does not answer must not delay money.
   if (withFiles) {
     sweeps.push(every(sweepMs, logged(inTurn('sweep-files', sweepFiles))));
@@ -156,8 +164,13 @@ async function warnOfSharing(): Promise<void> {
     );
 }
 
-async function queueMaintenance(): Promise<void> {
-  await enqueueOrRun(maintainTables, { day: now().toISOString().slice(0, 10) });
+/** Queues the maintenance of a day once, also when no worker ran at its time. It waits for Redis. */
+export async function queueMaintenance(): Promise<void> {
+  const day = new Date(now().getTime() - dueMs).toISOString().slice(0, 10);
+  const place = key('maintained', day);
+  if (await redis.exists(place).catch(() => 1)) return;
+  await maintainTables.enqueue({ day });
+  await redis.set(place, '', 'EX', 3 * 86_400);
 }
 
 async function enqueueOrRun<P>(job: Job<P>, payload: P): Promise<void> {

@@ -1,10 +1,14 @@
 // One sweep queues everything that has lost its job, however much there is, and nothing twice.
 import '../support/environment.js';
 import test from 'ava';
+import { Queue } from 'bullmq';
 import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf } from '../../src/lib/values/numbers.js';
+import { queuePrefix } from '../../src/lib/queue/names.js';
 import { countJobs } from '../../src/lib/queue/queue.js';
-import { sweep } from '../../src/worker/sweeper.js';
+import { redis } from '../../src/lib/redis/redis.js';
+import { setClock } from '../../src/lib/values/clock.js';
+import { queueMaintenance, sweep } from '../../src/worker/sweeper.js';
 import { somePaymentNumber } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 
@@ -27,7 +31,7 @@ const queued = async (): Promise<number> => {
   return (counts?.waiting ?? 0) + (counts?.delayed ?? 0);
 };
 
-test('a sweep queues every overdue order and every unsettled callback once', async (t) => {
+test.serial('a sweep queues every overdue order and every unsettled callback once', async (t) => {
   const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)];
   const period = periodOf(past);
   const made = { period, created_at: past };
@@ -58,4 +62,22 @@ test('a sweep queues every overdue order and every unsettled callback once', asy
   t.is(await queued(), 1000 + 1050);
   await sweep();
   t.is(await queued(), 1000 + 1050, 'young callbacks may be in hand, the others are queued already');
+});
+
+test.serial('maintenance of a day is queued once, however late a worker runs', async (t) => {
+  const queue = new Queue('maintenance', { prefix: queuePrefix('maintenance'), connection: redis });
+  const queuedAt = async (time: string) => {
+    setClock(new Date(time));
+    await queueMaintenance();
+    const jobs = await queue.getJobs(['waiting']);
+    // What has run is not kept.
+    await Promise.all(jobs.map((job) => job.remove()));
+    return jobs.map(({ id }) => id);
+  };
+  t.teardown(() => setClock());
+  t.deepEqual(await queuedAt('2028-03-01T03:16:59Z'), ['maintain-tables-2028-02-29']);
+  t.deepEqual(await queuedAt('2028-03-01T03:17:30Z'), ['maintain-tables-2028-03-01']);
+  t.deepEqual(await queuedAt('2028-03-01T19:00:00Z'), []);
+  t.deepEqual(await queuedAt('2028-03-02T03:00:00Z'), []);
+  t.deepEqual(await queuedAt('2028-03-02T09:00:00Z'), ['maintain-tables-2028-03-02']);
 });
