@@ -2,6 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import type { Page } from 'playwright-core';
+import { change } from '../../src/lib/database/db.js';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { consoleTest } from '../support/console-test.js';
 import {
@@ -282,7 +283,34 @@ freshJourney('a day of the chosen zone is whole when its clocks change', async (
   await page.clock.setFixedTime('2026-04-05T20:00:00Z');
   await page.getByLabel('To', { exact: true }).click();
   await page.locator('.ant-picker-cell-today[title="2026-04-06"]').first().waitFor();
+  // A midnight that comes twice.
+  const other = JSON.stringify({ zone: 'America/Havana' });
+  await page.addInitScript(`localStorage.setItem('console.settings', ${JSON.stringify(other)})`);
+  await page.clock.setFixedTime('2025-11-02T12:00:00Z');
+  await page.goto('/console/logs/login-logs');
+  t.deepEqual(await boundsOf('Today', 'today'), ['2025-11-02T04:00:00.000Z', '2025-11-03T04:59:59.999Z']);
+  t.deepEqual(await boundsOf('Yesterday', 'yesterday'), [
+    '2025-11-01T04:00:00.000Z',
+    '2025-11-02T03:59:59.999Z',
+  ]);
 });
+
+freshJourney(
+  'a time is shown as it is where the clocks of the browser skip it',
+  async (t, page) => {
+    const { order_no } = await makeOrder(own.service.admin);
+    await change('UPDATE orders SET created_at = ? WHERE order_no = ?', [
+      new Date('2026-03-07T18:30:00Z'),
+      order_no,
+    ]);
+    const zone = JSON.stringify({ zone: 'Asia/Shanghai' });
+    await page.addInitScript(`localStorage.setItem('console.settings', ${JSON.stringify(zone)})`);
+    await enter(page, { at: `/console/trade/orders/${order_no}` });
+    const created = page.locator('dt', { hasText: 'Created UTC+8' }).locator('+ dd');
+    t.is(await created.innerText(), '2026-03-08 02:30:00');
+  },
+  { timezoneId: 'America/New_York' },
+);
 
 freshJourney(
   'times and date filters are in the chosen zone; language and theme persist, too',

@@ -10,7 +10,18 @@ dayjs.extend(utc);
 dayjs.extend(timezone);
 dayjs.extend(relativeTime);
 
-const zoned = (time: string | number | Date): Dayjs => dayjs(time).tz(currentSettings().zone);
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+// Not by dayjs, which takes the hour that the clocks of the browser skip for the next one in every zone.
+function written(time: string | number): string {
+  const { zone } = currentSettings();
+  const format = formats.get(zone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone: zone, ...toTheSecond });
+  formats.set(zone, format);
+  return format.format(new Date(time));
+}
+
+/** In Swedish: 2026-11-22 14:03:07 */
+const toTheSecond = { dateStyle: 'short', timeStyle: 'medium' } as const;
 
 /** The offset of the chosen zone at that time, by default now: UTC+8. */
 export function showZone(time: string | number = Date.now()): string {
@@ -22,15 +33,15 @@ export function showZone(time: string | number = Date.now()): string {
 }
 
 /** 2026-11-22 14:03:07 */
-export const showTime = (time: string): string => zoned(time).format('YYYY-MM-DD HH:mm:ss');
+export const showTime = (time: string): string => written(time);
 
-export const showDay = (time: string): string => zoned(time).format('YYYY-MM-DD');
+export const showDay = (time: string | number): string => written(time).slice(0, 10);
 
 /** The day it is in the chosen zone. */
-export const today = (): string => showDay(new Date().toISOString());
+export const today = (): string => showDay(Date.now());
 
 /** Hours and minutes, for events of one day. */
-export const showClock = (time: string | number): string => zoned(time).format('HH:mm:ss');
+export const showClock = (time: string | number): string => written(time).slice(11);
 
 /** 3 minutes ago */
 export const showAgo = (time: string): string =>
@@ -38,16 +49,21 @@ export const showAgo = (time: string): string =>
     .locale(currentSettings().language === 'zh-CN' ? 'zh-cn' : 'en')
     .fromNow();
 
-const startOf = (day: Dayjs): Dayjs => dayjs.tz(day.format('YYYY-MM-DD'), currentSettings().zone);
+const hourMs = 3_600_000;
+
+/** In milliseconds since 1970. */
+function startOf(day: Dayjs): number {
+  const date = day.format('YYYY-MM-DD');
+  const at = dayjs.tz(date, currentSettings().zone).valueOf();
+  // Of a midnight that comes twice, as in Havana, dayjs takes the second.
+  return showDay(at - hourMs) === date ? at - hourMs : at;
+}
 
 /** The first or last moment of a day in the chosen zone, as the API takes it. `endOf` would take the clocks of the browser. */
 export const dayToInstant = (day: Dayjs, edge: 'start' | 'end'): string =>
-  (edge === 'start' ? startOf(day) : startOf(day.add(1, 'day')).subtract(1, 'ms')).toISOString();
+  new Date(edge === 'start' ? startOf(day) : startOf(day.add(1, 'day')) - 1).toISOString();
 
-export const instantToDay = (time: string): Dayjs | null => {
-  const at = zoned(time);
-  return at.isValid() ? dayjs(at.format('YYYY-MM-DD')) : null;
-};
+export const instantToDay = (time: string): Dayjs | null => (isInstant(time) ? dayjs(showDay(time)) : null);
 
 export const isInstant = (text: string): boolean => dayjs(text).isValid() && /^\d{4}-\d\d-\d\dT/.test(text);
 
