@@ -14,7 +14,7 @@ import {
   mockCallback,
   unique,
 } from '../support/factories.js';
-import { copiedLink, enter, follow, openPage, plainHost, signIn } from '../support/pages.js';
+import { copiedLink, enter, follow, openPage, plainHost, signIn, startBrowser } from '../support/pages.js';
 import { paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 
@@ -311,6 +311,22 @@ freshJourney(
   },
   { timezoneId: 'America/New_York' },
 );
+
+test.serial('a browser whose system names no known time zone shows UTC', async (t) => {
+  for (const TZ of ['CST-8', 'GMT+8']) {
+    const browser = await startBrowser({ ...process.env, TZ });
+    try {
+      const { page, complaints } = await openPage(browser, own.service.url, { timezoneId: undefined });
+      await enter(page, { at: '/console/' });
+      await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+      await follow(page, '/console/logs/login-logs');
+      await page.getByRole('columnheader', { name: 'Time UTC' }).waitFor();
+      t.deepEqual(complaints, [], TZ);
+    } finally {
+      await browser.close();
+    }
+  }
+});
 
 freshJourney(
   'times and date filters are in the chosen zone; language and theme persist, too',

@@ -20,9 +20,9 @@ const flags = [
   '--in-process-gpu',
 ];
 
-/** Starts Chromium as Debian packs it without a window. */
-export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: flags });
+/** Starts Chromium as Debian packs it without a window. @param env of its process */
+export const startBrowser = (env?: NodeJS.ProcessEnv): Promise<Browser> =>
+  chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: flags, env });
 
 /** A page and what it complained about: errors of scripts and of the console, violations of the policy, foreign requests. */
 export interface Watched {

@@ -34,7 +34,11 @@ export interface View {
 
 const place = 'console.settings';
 
-export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+/** UTC where the system names no IANA zone: Chrome calls such a zone Etc/Unknown or +08:00. */
+export function browserZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return timeZone && !/^(Etc\/Unknown$|[+-])/.test(timeZone) ? timeZone : 'UTC';
+}
 
 const defaults = (): Settings => ({
   language: navigator.language.startsWith('zh') ? 'zh-CN' : 'en-US',
