@@ -95,8 +95,8 @@ export const notices: Fault[] = [
   },
   {
     file: wechatKeys,
-    from: `now().getTime() - download.at >= certificatesRestMs`,
-    to: `now().getTime() >= download.at`,
+    from: `timeSince(download.at) >= certificatesRestMs`,
+    to: `timeSince(download.at) >= 0`,
     breaks: 'each notice under an unknown name makes this service ask for certificates',
     test: wechats,
     match: 'what does not open*',

@@ -245,6 +245,21 @@ test.serial(
   },
 );
 
+test.serial('certificates that were away are asked for again once the clock was set back', async (t) => {
+  const own = await newPlatform(t);
+  const payment = await place(await companies.newMethod('wechat', own.config));
+  own.renew();
+  own.certificatesAway = true;
+  const noticeAt = (ms: number): Promise<NoticeAnswer> => {
+    const at = new Date(Date.now() + ms);
+    setClock(at);
+    return sendOne(own.notice(own.paid(payment.payment_no), { at }));
+  };
+  t.like(await noticeAt(3_600_000), refused('payment_key_unavailable', 503));
+  own.certificatesAway = false;
+  t.deepEqual(await noticeAt(61_000), yes.wechat);
+});
+
 test.serial('what does not open under a key of ours causes no download', async (t) => {
   const own = await newPlatform(t);
   const payment = await place(await companies.newMethod('wechat', own.config));

@@ -46,7 +46,7 @@ async function certificateKey(
   download: () => Promise<Certificates>,
 ): Promise<KeyObject | undefined> {
   const latest = certificates.get(ownerOf(config));
-  const age = latest ? now().getTime() - latest.at : Infinity;
+  const age = latest ? timeSince(latest.at) : Infinity;
   const certificate = latest?.known.get(serial);
   if (age < certificatesRestMs || (certificate && age < certificatesLastMs)) return certificate?.key;
   if (!certificate || certificate.until <= now()) return (await download()).get(serial)?.key;
@@ -58,6 +58,9 @@ async function certificateKey(
     return certificate.key;
   }
 }
+
+// What is dated ahead, because the clock was set back since, is as old: downloads fail while the clock is wrong.
+const timeSince = (at: number): number => Math.abs(now().getTime() - at);
 
 async function renewCertificates(config: MethodConfig, signal: AbortSignal): Promise<Certificates> {
   const known = await downloadCertificates(config, signal);
@@ -92,7 +95,7 @@ export async function noticeKey(
 function sharedCertificates(config: MethodConfig, signal: AbortSignal): Promise<Certificates> {
   const owner = ownerOf(config);
   let download = downloads.get(owner);
-  if (!download || now().getTime() - download.at >= certificatesRestMs) {
+  if (!download || timeSince(download.at) >= certificatesRestMs) {
     // It outlasts the callback that began it: the next one finds the key.
     const keys = renewCertificates(config, AbortSignal.timeout(settings.payments.gatewayTimeoutMs));
     download = { at: now().getTime(), keys };
