@@ -8,8 +8,16 @@ export interface RetentionEnvironment {
   CALLBACK_RETENTION_DAYS: number;
 }
 
+/** 273 years. With many more an expiry would be beyond the last date of the database. */
+const maxDays = 100_000;
+
 const days = (min: number, usual: number, what: string) =>
-  Joi.number().integer().min(min).default(usual).description(`days after which ${what} are deleted`);
+  Joi.number()
+    .integer()
+    .min(min)
+    .max(maxDays)
+    .default(usual)
+    .description(`days after which ${what} are deleted`);
 
 export const retentionSettings: Joi.StrictSchemaMap<RetentionEnvironment> = {
   LOG_RETENTION_DAYS: days(1, 180, 'log entries'),

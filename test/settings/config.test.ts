@@ -186,6 +186,14 @@ test.serial('an unknown gateway is refused with the known ones', async (t) => {
   ]);
 });
 
+test.serial('a retention of more days than the database can date is refused', async (t) => {
+  const { retention } = await configOf({ EXPORT_RETENTION_DAYS: '100000' });
+  t.is(retention.exportMs, 100_000 * 86_400_000);
+  const names = ['LOG', 'NOTIFICATION', 'EXPORT', 'CALLBACK'].map((name) => `${name}_RETENTION_DAYS`);
+  const settings = Object.fromEntries(names.map((name) => [name, '9999999']));
+  t.deepEqual(named(await load(settings)), names.toSorted());
+});
+
 test.serial('production requires storage outside the release', async (t) => {
   const outside = { DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'db.pem' };
   t.deepEqual(named(await load({ ...production, ...outside, STORAGE_ROOT: 'storage' })), [
