@@ -55,6 +55,10 @@ export class WechatRefunds {
     return this.#refunds.get(refundNo)?.status;
   }
 
+  reasonOf(refundNo: string): string | undefined {
+    return this.#refunds.get(refundNo)?.content.reason;
+  }
+
   /** Fen of a payment that went back or are on the way. */
   refundedOf(paymentNo: string): number {
     const trade = this.#ledger.tradeOf(paymentNo);
@@ -65,7 +69,9 @@ export class WechatRefunds {
   create(content: RefundContent): Reply {
     const { transaction_id, out_refund_no: number, reason = '', amount } = content;
     const { refund, total, currency } = amount;
-    const isComplete = /^[\w|*@-]{1,64}$/.test(number) && reason.length <= 80 && currency === 'CNY';
+    // It counts bytes (pay.weixin.qq.com/docs/merchant/products/refund/apilist.html).
+    const isShort = Buffer.byteLength(reason) <= 80;
+    const isComplete = /^[\w|*@-]{1,64}$/.test(number) && isShort && currency === 'CNY';
     if (!isComplete || !Number.isInteger(refund) || refund < 1)
       return refusal(400, 'PARAM_ERROR', '参数错误');
     const known = this.#refunds.get(number);

@@ -127,6 +127,18 @@ test.serial('a refund that WeChat closes releases its amount and is flagged', as
   await agree(t, 'wechat', payment, '0.00');
 });
 
+test.serial('a reason of more bytes than WeChat takes is sent as far as it fits', async (t) => {
+  const payment = await paid('wechat');
+  const reason = `${'商品已售完'.repeat(5)}🍵${'退'.repeat(53)}`;
+  const { data } = await service.admin.post('/refunds', {
+    ...{ payment_no: payment.payment_no, amount: '5.00', destination: 'channel', reason },
+  });
+  await askUntil(data.refund_no, 'succeeded');
+  await agree(t, 'wechat', payment, '5.00');
+  t.is((await shown(data.refund_no)).reason, reason);
+  t.is(companies.wechat.refunds.reasonOf(data.refund_no), `${'商品已售完'.repeat(5)}🍵`);
+});
+
 test.serial('money that came too late is given back', async (t) => {
   const payment = await place('wechat');
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });

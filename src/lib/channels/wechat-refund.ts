@@ -20,13 +20,22 @@ const states = new Map<unknown, RefundAnswer['state']>([
 // Sent again under the same number it fails again. All other refusals may pass: no funds, a limit, the set-up.
 const final = new Set<unknown>(['USER_ACCOUNT_ABNORMAL', 'INVALID_REQUEST', 'RESOURCE_NOT_EXISTS']);
 
+/** In UTF-8 (pay.weixin.qq.com/docs/merchant/products/refund/apilist.html); a longer reason would be refused each time. */
+const maxReasonBytes = 80;
+
+/** As many whole characters as WeChat takes. */
+function shortened(reason: string): string {
+  const { read } = new TextEncoder().encodeInto(reason, new Uint8Array(maxReasonBytes));
+  return reason.slice(0, read);
+}
+
 /** @see ChannelRefunds.send */
 export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
   const { thirdPartyNo, refundNo, refund, amount, reason, config } = order;
   const content = {
     transaction_id: thirdPartyNo,
     out_refund_no: refundNo,
-    reason,
+    reason: shortened(reason),
     amount: { refund: Number(refund.cents), total: Number(amount.cents), currency: 'CNY' },
   };
   const answer = await askWechat(config, path, content, signal);
