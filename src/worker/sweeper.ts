@@ -25,7 +25,7 @@ import { stalledExports } from '../models/exports/export-run.js';
 import { pruneImports } from '../models/imports/import.js';
 import { stalledImports } from '../models/imports/import-progress.js';
 import { overdueOrders } from '../models/trade/order.js';
-import { closeCancelled, dueFollowUps } from '../models/trade/payment-follow-up.js';
+import { closeCancelled, dueFollowUps, endPaid } from '../models/trade/payment-follow-up.js';
 import { unsettledCallbacks } from '../models/trade/payment-callback.js';
 import { dueRefunds } from '../models/trade/refund-schedule.js';
 import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
@@ -107,6 +107,7 @@ async function sweepPayments(before: Date): Promise<void> {
 
 async function sweepFollowUps(): Promise<void> {
   await closeCancelled();
+  await endPaid();
   for (const payment_no of await dueFollowUps()) await queueOne(askChannel, { payment_no });
 }
 

@@ -180,6 +180,19 @@ test.serial('companies are asked ten times a second at most', async (t) => {
   t.true((times[24] ?? 0) - (times[0] ?? 0) > 1500, times.join(' '));
 });
 
+test.serial('payments that were paid meanwhile take no turn of those that are asked about', async (t) => {
+  const payments = await Promise.all(Array.from({ length: 30 }, () => place('alipay')));
+  for (const payment of payments) {
+    pay('alipay', payment);
+    await deliver(`${service.url}/api/payment/notify/alipay`, companies.noticeOf('alipay', payment));
+  }
+  await askNow(...payments);
+  const followed = await select('SELECT payment_no FROM payment_follow_ups WHERE payment_no IN (?)', [
+    payments.map(({ payment_no }) => payment_no),
+  ]);
+  t.deepEqual(followed, []);
+});
+
 test.serial('callbacks do not wait for a company that is silent', async (t) => {
   const method = await makeMethod(service.admin);
   const payments = await Promise.all(Array.from({ length: 12 }, () => place('wechat')));

@@ -102,9 +102,11 @@ export async function oldestDue(): Promise<Date | null> {
   return first?.due_at ?? null;
 }
 
+const dueAtOnce = 1000;
+
 /** Payments that are due to be asked about, the most overdue first. */
 export async function dueFollowUps(): Promise<string[]> {
-  const rows = await keys.rows('WHERE f.due_at <= :at ORDER BY f.due_at LIMIT 1000', { at: now() });
+  const rows = await keys.rows(`WHERE f.due_at <= :at ORDER BY f.due_at LIMIT ${dueAtOnce}`, { at: now() });
   return rows.map(({ payment_no }) => payment_no);
 }
 
@@ -186,6 +188,17 @@ export async function closeCancelled(): Promise<void> {
   // Read first: an UPDATE with a join would lock payments that are being settled.
   const cancelled = await openOnes.rows(`WHERE f.closing_at IS NULL AND p.status = 'cancelled' LIMIT 1000`);
   await closeSoon(cancelled.map(({ payment_no }) => payment_no));
+}
+
+/** Ends due questions about payments that are paid by now: each would take the turn of one that is not. */
+export async function endPaid(): Promise<void> {
+  // Read first: as above.
+  const paid = await openOnes.rows(
+    `WHERE f.due_at <= :at AND p.status = 'paid' ORDER BY f.due_at LIMIT ${dueAtOnce}`,
+    { at: now() },
+  );
+  const numbers = paid.map(({ payment_no }) => payment_no);
+  if (numbers.length > 0) await change('DELETE FROM payment_follow_ups WHERE payment_no IN (?)', [numbers]);
 }
 
 async function closeSoon(numbers: readonly string[], t?: Transaction): Promise<void> {
