@@ -296,6 +296,19 @@ test.serial(
   },
 );
 
+test.serial(
+  'alipay: a refund of ours explains its notice also when the clock of its worker is ahead',
+  async (t) => {
+    const payment = await companies.paid('alipay');
+    const refundNo = await requested(payment);
+    t.is((await run(refundNo)).status, 'succeeded');
+    // The API dates the notice by its own clock.
+    await change('UPDATE refunds SET sent_at = NOW(3) + INTERVAL 1 SECOND WHERE refund_no = ?', [refundNo]);
+    t.is((await refundedThere(payment, '5.00')).text, 'success');
+    t.false((await shown(payment)).needs_attention);
+  },
+);
+
 test.serial('alipay: a refund of ours whose answer was lost is not taken for one by hand', async (t) => {
   for (const isNamed of [true, false]) {
     const payment = await companies.paid('alipay');

@@ -2,7 +2,7 @@
 import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/values/clock.js';
+import { now, skewMs } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
@@ -144,8 +144,6 @@ async function checkRedisDurability(): Promise<Finding> {
 const field = (info: string, name: string): string =>
   new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
 
-const maxSkewMs = 2000;
-
 async function checkClock(): Promise<Finding> {
   assertRedis();
   const [row] = await select<{ at: Date }>('SELECT NOW(3) AS at');
@@ -154,7 +152,7 @@ async function checkClock(): Promise<Finding> {
   const cache = Number(seconds) * 1000 + Number(micros) / 1000 - Date.now();
   const worst = Math.max(Math.abs(database), Math.abs(cache));
   const says = `differs by ${Math.round(database)} ms from the database, ${Math.round(cache)} ms from Redis`;
-  return worst > maxSkewMs ? warning(`${says}; set it by NTP`) : ok(says);
+  return worst > skewMs ? warning(`${says}; set it by NTP`) : ok(says);
 }
 
 const gibibyte = 1024 ** 3;

@@ -1,5 +1,8 @@
 // The clock of the service; tests move it.
 
+/** The clocks of two machines may differ by so much. */
+export const skewMs = 2000;
+
 let offsetMs = 0;
 let stoppedMs: number | undefined;
 

@@ -6,7 +6,7 @@ import { channelOf } from '../../lib/channels/index.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { announce } from '../../lib/redis/changes.js';
-import { now } from '../../lib/values/clock.js';
+import { now, skewMs } from '../../lib/values/clock.js';
 import type { Text } from '../../lib/values/language.js';
 import { paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { deliverStored } from '../office/notification.js';
@@ -163,8 +163,10 @@ async function isMoreThanOurs(paymentNo: string, isTrusting: boolean, t: Transac
   const excess = { seen: 0n, unseen: 0n };
   for (const { refund, at, isSeen } of reports) {
     if (!refund.total) continue;
+    // The worker dates what it sends, the API what it receives. What is sent after a person has seen it explains nothing.
+    const until = at.getTime() + (isSeen ? 0 : skewMs);
     const explained = ours
-      .filter(({ sent_at }) => sent_at === null || sent_at <= at)
+      .filter(({ sent_at }) => sent_at === null || sent_at.getTime() <= until)
       .reduce((sum, { amount }) => sum + amount.cents, 0n);
     const when = isSeen ? 'seen' : 'unseen';
     if (refund.total.cents - explained > excess[when]) excess[when] = refund.total.cents - explained;

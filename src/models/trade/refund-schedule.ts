@@ -1,7 +1,7 @@
 // When a refund is sent and queried: it is due, claimed for a run, and due again until it ends.
 import type { Transaction } from 'sequelize';
 import { channelOf } from '../../lib/channels/index.js';
-import { now } from '../../lib/values/clock.js';
+import { now, skewMs } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { inBoth } from '../../lib/values/language.js';
@@ -20,9 +20,6 @@ const day = 24 * hour;
 
 /** Longer than a run takes. */
 const leaseMs = 2 * minute;
-
-/** The clocks of API and worker may differ by so much: what one has made due is due for the other. */
-const skewMs = 2000;
 
 /** Between two checks of one that is held back. */
 const heldBackMs = 5 * minute;
@@ -60,11 +57,13 @@ export function claimRefund(refundNo: string): Promise<ClaimedRefund | undefined
   const key = keyOfRefund(refundNo);
   return transact(async (t) => {
     const at = now();
+    // What the API has made due by its clock is due here.
+    const dueBy = new Date(at.getTime() + skewMs);
     const taken = await change(
       `UPDATE refunds r SET r.status = 'processing', r.due_at = :lease, r.tries = r.tries + 1,
          r.sent_at = COALESCE(r.sent_at, :at), r.updated_at = :at
        WHERE r.refund_no = :refund_no AND r.period = :period AND r.status IN ('pending', 'processing') AND r.due_at <= :dueBy`,
-      { ...key, at, dueBy: new Date(at.getTime() + skewMs), lease: new Date(at.getTime() + leaseMs) },
+      { ...key, at, dueBy, lease: new Date(at.getTime() + leaseMs) },
       t,
     );
     const refund =
