@@ -96,7 +96,8 @@ export class AlipayPlatform {
   ): Notice {
     const signature = signatureOf(signedText(fields), keys);
     const form = new URLSearchParams(mutate({ ...fields, sign_type: 'RSA2', sign: signature }));
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' };
+    // As it is sent, which many parsers refuse (github.com/expressjs/body-parser/issues/137).
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded; text/html; charset=UTF-8' };
     return { headers, body: `${form.toString()}${more}` };
   }
 
