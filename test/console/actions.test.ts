@@ -16,7 +16,7 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
-import { copiedLink, enter, follow, leaveScreen } from '../support/pages.js';
+import { copiedLink, enter, follow, hold, leaveScreen } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
@@ -73,6 +73,50 @@ journey('a menu entry can be moved by keyboard', async (t, page) => {
   await save(page);
   t.is((await placeOf('departments')).parent, null);
 });
+
+journey(
+  'an action whose page is left takes its question along, says how it ended and moves nobody',
+  async (t, page) => {
+    const { admin } = own.service;
+    const user = await makeUser(admin);
+    const department = (await admin.post('/departments', { name: unique('Branch') })).data;
+    const drawer = page.locator('.ant-drawer');
+    const question = page.locator('.ant-modal-confirm');
+    const deleteAndLeave = async (address: string) => {
+      const { asked, go } = await hold(page, `**/api/admin/${address}`, 'DELETE');
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await question.getByRole('button', { name: 'Delete' }).click();
+      await asked;
+      await page.goBack();
+      await question.waitFor({ state: 'detached' });
+      return go;
+    };
+    await follow(page, '/console/access/profile');
+    await follow(page, `/console/trade/users/${user.id}`);
+    const endPage = await deleteAndLeave(`users/${user.id}`);
+    await page.locator('[data-screen=profile]').waitFor();
+    endPage();
+    await page.getByText(`Delete · ${user.username}: Done`).waitFor();
+    t.regex(page.url(), /\/profile$/);
+
+    await follow(page, '/console/access/departments');
+    await page.getByRole('link', { name: department.name }).click();
+    const endDrawer = await deleteAndLeave(`departments/${department.id}`);
+    await drawer.waitFor({ state: 'detached' });
+    endDrawer();
+    await page.getByText(`Delete · ${department.name}: Done`).waitFor();
+    t.regex(page.url(), /\/departments$/);
+
+    const { id, username } = await makeUser(admin);
+    await follow(page, '/console/access/profile');
+    await follow(page, `/console/trade/users/${id}`);
+    const endRefused = await deleteAndLeave(`users/${id}`);
+    await admin.post(`/users/${id}/update-balance`, { type: 'income', amount: '1.00' });
+    endRefused();
+    await page.getByText(new RegExp(`^Delete · ${username}: .*balance`)).waitFor();
+    t.is(await question.count(), 0);
+  },
+);
 
 /** Opens a row, also beside one of the same list. */
 async function open(page: Page, row: string): Promise<void> {

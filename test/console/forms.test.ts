@@ -152,6 +152,19 @@ journey('a form that is left while it is sent says how it ended, and moves nobod
   await own.service.admin.delete(`/users/${id}`);
 });
 
+journey('the question whether to discard goes with its form', async (t, page) => {
+  await follow(page, '/console/access/profile');
+  await follow(page, '/console/trade/users');
+  await page.getByRole('link', { name: 'New user' }).click();
+  await page.getByRole('dialog').getByLabel('Username').fill('Not to be discarded twice');
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  const discard = page.getByRole('button', { name: 'Discard' });
+  await discard.waitFor();
+  await page.goBack();
+  await discard.waitFor({ state: 'detached' });
+  t.regex(page.url(), /\/users$/);
+});
+
 journey('what is chosen is shown by its name, also when it was disabled since', async (t, page) => {
   const { admin } = own.service;
   const role = await makeRole(admin);

@@ -108,6 +108,21 @@ export async function leaveScreen(page: Page): Promise<void> {
   await page.getByText('There is no such page').waitFor();
 }
 
+/** Holds calls of that method back. @returns when the first is there, and what lets them go */
+export async function hold(page: Page, address: string | RegExp, method: string) {
+  let arrive = () => undefined as void;
+  let go = () => undefined as void;
+  const asked = new Promise<void>((resolve) => (arrive = resolve));
+  const held = new Promise<void>((resolve) => (go = resolve));
+  await page.route(address, async (route) => {
+    if (route.request().method() !== method) return route.fallback();
+    arrive();
+    await held;
+    return route.continue();
+  });
+  return { asked, go };
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Violation {

@@ -1,6 +1,6 @@
 // Menu, header, and the screen.
 import { MenuOutlined, QuestionCircleOutlined, SearchOutlined, UserOutlined } from '@ant-design/icons';
-import { Alert, Button, Grid, Layout, Menu } from 'antd';
+import { Alert, Button, Grid, Layout, Menu, Modal } from 'antd';
 import { createContext, lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
@@ -74,7 +74,11 @@ export function Frame() {
   const known = useRef(pathname);
   useEffect(() => {
     setMenuOpen(false);
-    if (known.current !== pathname) keepFocus();
+    if (known.current !== pathname) {
+      // Questions about what was left.
+      Modal.destroyAll();
+      keepFocus();
+    }
     known.current = pathname;
   }, [pathname]);
   useKeys(setPalette);

@@ -9,6 +9,7 @@ import { labelled, read, texts, type Both } from '../../contract/texts.ts';
 import { failureOf, SendProblem, useCountdown } from '../show/problem.tsx';
 import type { AnyRow, Question } from '../resource.ts';
 import { useReturnFocus } from '../show/focus.ts';
+import { useIsShown } from '../show/is-shown.ts';
 import { useAskDiscard } from './ask-discard.ts';
 import { DraftNote } from './draft-note.tsx';
 import { useDraft, useLeaveGuard } from './draft.ts';
@@ -110,11 +111,7 @@ export default function FormDrawer({
   const required = bodies[route]?.required ?? [];
   useLeaveGuard(isDirty);
   useReturnFocus();
-  const isOpen = useRef(true);
-  useEffect(() => {
-    isOpen.current = true;
-    return () => void (isOpen.current = false);
-  }, []);
+  const isShown = useIsShown();
 
   // Rebases the edits onto a newer row; returns the fields in conflict.
   const rebaseOn = (latest: AnyRow): string[] => {
@@ -153,13 +150,12 @@ export default function FormDrawer({
         ? await send(body)
         : await call(route, { path, body: body as never, idempotencyKey });
       draft.forget();
-      if (isOpen.current) return onDone(answer ?? {});
-      // Somebody went back meanwhile: where they are by now they stay.
+      if (isShown.current) return onDone(answer ?? {});
       void message.success(labelled(title, t.saved));
       void client.invalidateQueries();
     } catch (error) {
       const known = failureOf(error);
-      if (!isOpen.current) return void message.error(labelled(title, known.message));
+      if (!isShown.current) return void message.error(labelled(title, known.message));
       // The answer to the first attempt was lost, and the values have been changed since.
       const hasArrived = known.code === 'idempotency_key_reused';
       setFailure(hasArrived ? new Failure(t.arrived, known.status) : known);

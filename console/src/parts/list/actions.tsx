@@ -4,10 +4,11 @@ import { App, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { forgetOne } from '../../contract/recent.ts';
-import { read, texts, type Both } from '../../contract/texts.ts';
+import { labelled, read, texts, type Both } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { formName, useTakeLeft } from '../form/open-form.ts';
 import { keepFocus } from '../show/focus.ts';
+import { useIsShown } from '../show/is-shown.ts';
 import { failureOf, Trace } from '../show/problem.tsx';
 import { useMay, useProfile, type Profile } from '../show/profile.ts';
 import { idOf, labelOf, type Action, type AnyRow, type Question, type Resource } from '../resource.ts';
@@ -110,27 +111,29 @@ export function useAct(
   const profile = useProfile();
   const { message, modal } = App.useApp();
   const [asked, setAsked] = useState<Asked>();
-  const finish = async (action: AnyAction, answer: unknown) => {
+  const isShown = useIsShown();
+  const finish = async (done: Asked, answer: unknown) => {
     setAsked(undefined);
-    void message.success(t.done);
-    onDone?.(action, answer);
+    void message.success(isShown.current ? t.done : labelled(titleOf(resource, done), t.done));
+    if (isShown.current) onDone?.(done.action, answer);
     await client.invalidateQueries();
     keepFocus();
   };
   const run = useMutation({
-    mutationFn: ({ action, row }: { action: AnyAction; row: AnyRow }) =>
+    mutationFn: ({ action, row }: Asked) =>
       call(action.route, {
         path: pathOf(resource, action.route, row),
         body: bodyOf(action, row, profile) as never,
       }),
-    onSuccess: (answer, { action, row }) => {
+    onSuccess: (answer, done) => {
       const { name, remove } = resource.spec;
-      if (action.route === remove) forgetOne(`/${name}/${idOf(resource, row)}`);
-      return finish(action, answer);
+      if (done.action.route === remove) forgetOne(`/${name}/${idOf(resource, done.row)}`);
+      return finish(done, answer);
     },
-    onError: (error) => {
+    onError: (error, tried) => {
       const failure = failureOf(error);
-      modal.error({ title: failure.message, content: <Trace failure={failure} /> });
+      if (!isShown.current) return void message.error(labelled(titleOf(resource, tried), failure.message));
+      return void modal.error({ title: failure.message, content: <Trace failure={failure} /> });
     },
   });
   const start = (action: AnyAction, row: AnyRow) => {
@@ -175,7 +178,7 @@ export function useAct(
       fixed={bodyOf(asked.action, asked.row, profile)}
       submit={asked.action.danger ? read(asked.action.text) : undefined}
       ask={askOf(now)}
-      onDone={(answer) => void finish(asked.action, answer)}
+      onDone={(answer) => void finish(asked, answer)}
       onClose={() => setAsked(undefined)}
     />
   );
