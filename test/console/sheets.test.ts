@@ -9,7 +9,7 @@ import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { errorFileOf, sheet } from '../support/imports.js';
-import { beyondTable, enter, follow, signIn } from '../support/pages.js';
+import { beyondTable, enter, follow, hold, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -93,6 +93,29 @@ journey('what is imported is what was checked, whatever was saved in its file si
   await start.click();
   await page.getByText('1 order was created').waitFor();
   t.is(await page.getByText('The service cannot be reached').count(), 0);
+});
+
+journey('an import that is left while it is sent moves nobody', async (t, page) => {
+  const { username } = await makeUser(own.service.admin);
+  await follow(page, '/console/access/profile');
+  await follow(page, '/console/imports/imports/new');
+  await page
+    .getByLabel('Choose a file')
+    .setInputFiles(asFile(`order_ref,username,product_name,price,quantity\nA,${username},Tea,1.00,1\n`));
+  const start = page.getByRole('button', { name: 'Start the import' });
+  await start.waitFor();
+  const { asked, go } = await hold(page, '**/api/admin/orders/import', 'POST');
+  await start.click();
+  await asked;
+  t.true(await page.getByRole('button', { name: 'Choose another file' }).isDisabled());
+  await page.goBack();
+  await page.locator('[data-screen=profile]').waitFor();
+  const answered = page.waitForResponse('**/api/admin/orders/import');
+  go();
+  await (await answered).finished();
+  await page.getByRole('button', { name: 'Keys' }).click();
+  await page.keyboard.press('Escape');
+  t.regex(page.url(), /\/profile$/);
 });
 
 freshJourney('an import whose answer was lost is not made again after a reload', async (t, page) => {

@@ -87,10 +87,7 @@ export default function ImportWizard() {
   // From here on it has an address of its own, which a reload or a new sign-in comes back to.
   const run = useMutation({
     mutationFn: send,
-    onSuccess: (id) => {
-      draft.forget();
-      return navigate(`/imports/imports/${id}`, { replace: true });
-    },
+    onSuccess: () => draft.forget(),
   });
   // What was sent before a reload may have arrived.
   const sentKeyOf = ({ name, size }: File): string | undefined =>
@@ -99,7 +96,9 @@ export default function ImportWizard() {
   const key = useMemo(() => (file && sentKeyOf(file)) ?? randomKey(), [file]);
   const start = (chosen: File) => {
     draft.keep({ name: chosen.name, size: chosen.size }, {}, key);
-    run.mutate({ file: chosen, isCheck: false, key });
+    // Not when this page was left meanwhile.
+    const onSuccess = (id: number) => void navigate(`/imports/imports/${id}`, { replace: true });
+    run.mutate({ file: chosen, isCheck: false, key }, { onSuccess });
   };
   const checked = useImport(check.data);
   const choose = (chosen: File | undefined) => {
@@ -146,7 +145,9 @@ export default function ImportWizard() {
         <Flex gap={12} align="center" wrap>
           <strong>{file.name}</strong>
           <span className="soft">{showBytes(file.size)}</span>
-          <Button onClick={again}>{t.another}</Button>
+          <Button disabled={run.isPending} onClick={again}>
+            {t.another}
+          </Button>
         </Flex>
       )}
       {error && <Problem error={error} onRetry={() => file && (run.error ? start(file) : choose(file))} />}
