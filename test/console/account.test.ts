@@ -14,7 +14,16 @@ import {
   mockCallback,
   unique,
 } from '../support/factories.js';
-import { copiedLink, enter, follow, openPage, plainHost, signIn, startBrowser } from '../support/pages.js';
+import {
+  copiedLink,
+  enter,
+  follow,
+  hold,
+  openPage,
+  plainHost,
+  signIn,
+  startBrowser,
+} from '../support/pages.js';
 import { paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 
@@ -380,6 +389,28 @@ freshJourney(
     await page.getByRole('heading', { name: '订单' }).waitFor();
   },
 );
+
+freshJourney('a late refusal of the last session does not end the one since', async (t, page) => {
+  const { id, username } = await makeUser(own.service.admin);
+  await enter(page, { at: `/console/trade/users/${id}` });
+  const { asked, go } = await hold(page, `**/api/admin/users/${id}`, 'PUT');
+  await page.getByRole('button', { name: 'Freeze' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click();
+  await asked;
+  const other = await page.context().newPage();
+  await other.goto('/console/access/profile');
+  await other.getByRole('button', { name: /^Account/ }).click();
+  await other.getByRole('menuitem', { name: 'Sign out' }).click();
+  await other.getByLabel('Username').waitFor();
+  await other.close();
+  await signIn(page);
+  await page.getByRole('heading', { name: username }).waitFor();
+  const answered = page.waitForResponse((response) => response.request().method() === 'PUT');
+  go();
+  t.is((await answered).status(), 401);
+  await follow(page, '/console/trade/users');
+  await page.getByRole('link', { name: username }).waitFor();
+});
 
 freshJourney('a session elsewhere can be ended from the profile', async (t, page) => {
   const account = await makeAdmin(own.service.admin);

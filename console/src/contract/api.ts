@@ -94,10 +94,11 @@ export const permissionOf = (route: Route): string | null => permissions[route];
 
 /** Calls a route. @throws Failure */
 export async function call<R extends Route>(route: R, input: Input<R> = {}): Promise<Data<R>> {
+  const { token } = session;
   const response = await send(route, input);
   const envelope = read(await response.text());
   if (response.ok && envelope?.code === 200) return envelope.data as Data<R>;
-  throw failureOf(response, envelope);
+  throw failureOf(response, envelope, token);
 }
 
 /** Fetches a file. @throws Failure */
@@ -105,8 +106,9 @@ export async function download<R extends Route>(
   route: R,
   input: Input<R> = {},
 ): Promise<{ blob: Blob; filename: string }> {
+  const { token } = session;
   const response = await send(route, input);
-  if (!response.ok) throw failureOf(response, read(await response.text()));
+  if (!response.ok) throw failureOf(response, read(await response.text()), token);
   const name = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
   return { blob: await response.blob(), filename: decodeURIComponent(name ?? 'download') };
 }
@@ -182,7 +184,8 @@ function unread(status: number): string {
   return `${known ?? t.unreadable} (${status})`;
 }
 
-function failureOf(response: Response, envelope: Envelope | undefined): Failure {
+/** @param token it was sent with: the refusal of an earlier one says nothing of the session since */
+function failureOf(response: Response, envelope: Envelope | undefined, token: string | undefined): Failure {
   const { error_code, errors, trace_id } = envelope ?? {};
   const wait = Number(response.headers.get('Retry-After') ?? NaN);
   // The shipped proxies answer without a trace, and not in the language of the reader.
@@ -193,6 +196,6 @@ function failureOf(response: Response, envelope: Envelope | undefined): Failure 
     trace_id: trace_id ?? traceOf(response),
     retryAfter: Number.isFinite(wait) ? wait : undefined,
   });
-  if (response.status === 401 && session.token) session.onRefused?.(failure.code);
+  if (response.status === 401 && token && token === session.token) session.onRefused?.(failure.code);
   return failure;
 }
