@@ -11,6 +11,7 @@ import { png } from '../support/files.js';
 import { errorFileOf, sheet } from '../support/imports.js';
 import { beyondTable, enter, follow, hold, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
+import { until } from '../support/until.js';
 
 const own = consoleTest();
 const { journey, freshJourney } = own;
@@ -315,6 +316,30 @@ journey('only what is shown is deleted of what is chosen', async (t, page) => {
   await page.getByRole('button', { name: 'Delete 1' }).click();
   await page.locator('.ant-modal-confirm').getByRole('button', { name: 'Delete 1' }).click();
   await page.getByText('Nothing matches these filters').waitFor();
+  t.is(await countOf('attachments'), before - 1);
+});
+
+freshJourney('what is asked about is deleted, also what has left the page meanwhile', async (t, page) => {
+  const { admin } = own.service;
+  const upload = (name: string) => admin.upload('/attachments/upload', png, { filename: `${name}.png` });
+  for (let at = 10; at < 20; at += 1) await upload(`asked-${at}`);
+  await enter(page, { at: '/console/access/profile' });
+  await page.evaluate(`localStorage.setItem('console.settings', JSON.stringify({ pageSize: 10 }))`);
+  await page.goto('/console/files/attachments');
+  const row = (name: string) => page.locator('.rows tr', { hasText: `${name}.png` });
+  for (const name of ['asked-10', 'asked-11']) await row(name).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Delete 2' }).click();
+  const question = page.locator('.ant-modal-confirm');
+  await question.getByRole('button', { name: 'Delete 2' }).waitFor();
+  const before = await countOf('attachments');
+  await upload('asked-20');
+  // As it happens when somebody comes back to the tab.
+  await until(async () => {
+    await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+    return (await row('asked-20').count()) === 1;
+  });
+  await question.getByRole('button', { name: 'Delete 2' }).click();
+  await question.waitFor({ state: 'detached' });
   t.is(await countOf('attachments'), before - 1);
 });
 

@@ -177,7 +177,9 @@ function RemoveMany({ resource, ids, onDone }: { resource: Resource; ids: string
   const client = useQueryClient();
   const { modal, message } = App.useApp();
   const remove = useMutation({
-    mutationFn: async () => route && call(route, { body: { ids: ids.map(Number) } as never }),
+    // Those that were asked about: rows may come and go while somebody reads.
+    mutationFn: async (asked: string[]) =>
+      route && call(route, { body: { ids: asked.map(Number) } as never }),
     onSuccess: async () => {
       onDone();
       void message.success(t.removed);
@@ -194,7 +196,7 @@ function RemoveMany({ resource, ids, onDone }: { resource: Resource; ids: string
       okText: t.remove(ids.length),
       okButtonProps: { danger: true },
       focusable: { autoFocusButton: 'cancel' },
-      onOk: () => remove.mutateAsync().catch(() => undefined),
+      onOk: () => remove.mutateAsync(ids).catch(() => undefined),
     });
   return (
     <Button danger icon={<DeleteOutlined />} loading={remove.isPending} onClick={() => void ask()}>
