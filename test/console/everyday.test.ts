@@ -15,7 +15,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { beyondTable, enter, follow, inaccessible, leaveScreen, signIn } from '../support/pages.js';
+import { beyondTable, choose, enter, follow, inaccessible, leaveScreen, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -535,6 +535,20 @@ journey('a page beyond the last one shows the last one', async (t, page) => {
   await follow(page, '/console/trade/orders?page=999');
   await page.locator('a.row-link').first().waitFor();
   t.notRegex(page.url(), /page=999/);
+});
+
+journey('a page is opened again from where nothing was found', async (t, page) => {
+  await follow(page, '/console/access/permissions?page=2');
+  await page.locator('a.row-link').first().waitFor();
+  await choose(page, page, 'Status', 'Disabled');
+  const nothing = page.getByText('Nothing matches these filters');
+  await nothing.waitFor();
+  // What the page before has fetched is forgotten.
+  await page.reload();
+  await nothing.waitFor();
+  await page.goBack();
+  await page.locator('a.row-link').first().waitFor();
+  t.is(new URL(page.url()).search, '?page=2');
 });
 
 journey('the focus returns to the button that opened a box', async (t, page) => {

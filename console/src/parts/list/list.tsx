@@ -98,7 +98,9 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const beside = useOutlet();
   const { start, drawer } = useAct(resource, rows, undefined, beside !== null);
   const keysOf = (those: readonly AnyRow[]) => those.map((row) => keyOf(resource, row));
-  useLastPage(data, state.page, (page) => change({ page }, { replace: true }));
+  useLastPage(list.isPlaceholderData ? undefined : data, state.page, (page) =>
+    change({ page }, { replace: true }),
+  );
   return (
     <section className="screen" aria-busy={list.isFetching} data-resource={spec.name}>
       <ListHead
