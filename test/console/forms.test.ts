@@ -165,6 +165,26 @@ journey('the question whether to discard goes with its form', async (t, page) =>
   t.regex(page.url(), /\/users$/);
 });
 
+journey('what is typed for one record is not shown in the form of another', async (t, page) => {
+  const { admin } = own.service;
+  const edit = async (leader: string) => {
+    const { id } = (await admin.post('/departments', { name: unique('Branch'), leader })).data;
+    await page.evaluate(
+      `history.pushState(null, '', '/console/access/departments/${id}/edit'); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await until(async () => (await manager.inputValue()) === leader);
+  };
+  const manager = page.getByRole('dialog').getByLabel('Manager');
+  await follow(page, '/console/access/departments');
+  await edit('Ann');
+  await edit('Bob');
+  await manager.fill('Bob, written anew');
+  // Both are known by now, so that nothing is drawn between them.
+  await page.goBack();
+  await until(async () => (await manager.inputValue()) === 'Ann');
+  t.is(await page.locator('.ant-alert').count(), 0, 'nobody has changed it');
+});
+
 journey('what is chosen is shown by its name, also when it was disabled since', async (t, page) => {
   const { admin } = own.service;
   const role = await makeRole(admin);

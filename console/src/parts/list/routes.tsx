@@ -32,7 +32,8 @@ const beside = (drawer: ReactNode) => <Beside>{drawer}</Beside>;
 function Beside({ children }: { children: ReactNode }) {
   const { pathname } = useLocation();
   return (
-    <Guard place="drawer" of={pathname}>
+    // Another record is another drawer: neither takes over what is typed, asked or found out in the one before.
+    <Guard place="drawer" key={pathname}>
       <Suspense fallback={null}>{children}</Suspense>
     </Guard>
   );
