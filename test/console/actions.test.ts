@@ -74,6 +74,23 @@ journey('a menu entry can be moved by keyboard', async (t, page) => {
   t.is((await placeOf('departments')).parent, null);
 });
 
+journey('no move joins those that are being saved', async (t, page) => {
+  await follow(page, '/console/access/menus/order');
+  await node(page, 'Permissions').getByText('Permissions', { exact: true }).click();
+  const down = page.getByRole('button', { name: 'Down' });
+  await down.click();
+  const { asked, go } = await hold(page, '**/api/admin/menus/*', 'PUT');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await asked;
+  const moves = await page.getByText(/will change/).innerText();
+  t.true(await down.isDisabled());
+  t.true(await page.getByRole('button', { name: 'Undo all' }).isDisabled());
+  await page.locator('.ant-tree').press('Alt+ArrowDown');
+  t.is(await page.getByText(/will change/).innerText(), moves);
+  go();
+  await page.getByText('Menu saved').waitFor();
+});
+
 journey(
   'an action whose page is left takes its question along, says how it ended and moves nobody',
   async (t, page) => {

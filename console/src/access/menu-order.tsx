@@ -103,6 +103,8 @@ export default function MenuOrder() {
     onSettled: () => client.invalidateQueries(),
   });
   const change = (next: readonly Entry[]) => {
+    // The end of the saving forgets the moves: none may have joined them.
+    if (save.isPending) return;
     save.reset();
     const moves = changesOf(data ?? [], next);
     setPlaces(moves);
@@ -126,7 +128,7 @@ export default function MenuOrder() {
       what={['菜单', 'Menus']}
       actions={
         <>
-          <Button disabled={changes.length === 0} onClick={reset}>
+          <Button disabled={changes.length === 0 || save.isPending} onClick={reset}>
             {t.reset}
           </Button>
           <Button
@@ -155,7 +157,7 @@ export default function MenuOrder() {
               icon={icon}
               aria-label={t[step]}
               title={t[step]}
-              disabled={!place || !tree || stepped(tree, place.entry.id, step) === tree}
+              disabled={!place || !tree || save.isPending || stepped(tree, place.entry.id, step) === tree}
               onClick={() => go(step)}
             />
           ))}
