@@ -169,15 +169,15 @@ test.serial('a callback of no money has its payment asked about', async (t) => {
 });
 
 test.serial('companies are asked ten times a second at most', async (t) => {
-  const payments = await Promise.all(Array.from({ length: 25 }, () => place('wechat')));
+  const payments = await Promise.all(Array.from({ length: 35 }, () => place('wechat')));
   const { results } = companies.wechat;
   const times: number[] = [];
   results.before = (operation) => operation === 'query' && times.push(Date.now());
   await askNow(...payments);
-  await until(() => times.length >= 25);
+  await until(() => times.length >= 35);
   times.sort((one, other) => one - other);
-  // Two and a half portions: without a limit they take some tenths of a second.
-  t.true((times[24] ?? 0) - (times[0] ?? 0) > 1500, times.join(' '));
+  // Other jobs may take turns of the first portion, but two more are whole: without a limit all take some tenths of a second.
+  t.true((times[34] ?? 0) - (times[0] ?? 0) > 1500, times.join(' '));
 });
 
 test.serial('payments that were paid meanwhile take no turn of those that are asked about', async (t) => {
