@@ -218,6 +218,15 @@ test('the doctor warns of a production whose address no payment company calls', 
   t.notRegex(await settings('https://pay.example.com'), /APP_URL/);
 });
 
+test('the doctor warns of downloads that lead from a page of https to plain http', async (t) => {
+  const account = { S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' };
+  const s3 = { STORAGE_DRIVER: 's3', S3_ENDPOINT: 'http://127.0.0.1:1', ...account };
+  const settings = async (env: Record<string, string>) =>
+    (await runCli(['doctor'], { ...s3, APP_URL: 'https://pay.example.com', ...env })).output;
+  t.regex(await settings({ S3_PRESIGNED_DOWNLOADS: 'true' }), /^settings +warning .*S3_ENDPOINT is http/m);
+  t.notRegex(await settings({}), /S3_ENDPOINT is/);
+});
+
 test('a command without its database says where it has looked for it', async (t) => {
   const { errors, code } = await runCli(['admin', 'list'], { DB_HOST: '127.0.0.1', DB_PORT: '1' });
   t.is(errors, 'no connection to the database at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n');

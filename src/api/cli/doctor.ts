@@ -84,9 +84,14 @@ function checkSettings(): Finding {
   const misspelt = config.misspellings.map(({ given, meant }) => `${given} (${meant}?)`);
   const ignored = [...misspelt, ...config.retired];
   const { production, url } = config.app;
+  const { driver, s3 } = config.storage;
+  const endpoint = driver === 's3' && s3.presignedDownloads ? (s3.endpoint ?? '') : '';
   const doubts = [
     ...(ignored.length > 0 ? [`ignored: ${ignored.join(', ')}`] : []),
     ...(production && !url.startsWith('https:') ? [`APP_URL is ${url}: no payment company calls that`] : []),
+    ...(url.startsWith('https:') && endpoint.startsWith('http:')
+      ? [`S3_ENDPOINT is ${endpoint}: no page of https loads files from there (S3_PRESIGNED_DOWNLOADS)`]
+      : []),
   ];
   return doubts.length > 0 ? warning(doubts.join('; ')) : ok('usable');
 }
