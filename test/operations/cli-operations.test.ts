@@ -223,6 +223,22 @@ test('deployments that take the jobs of each other are named', async (t) => {
   t.deepEqual((JSON.parse(line) as { databases: string[] }).databases, [config.database.name]);
 });
 
+test('a Redis that refuses its password or its database is not used, and the doctor says why', async (t) => {
+  const { server } = config.redis;
+  const right = new URL(process.env.REDIS_URL ?? '');
+  const refused = async (password: string, number: number): Promise<string> => {
+    const REDIS_URL = `redis://:${password}@${server.host}:${server.port}/${number}`;
+    const { data } = await answerOf<Report>(['doctor'], { REDIS_URL });
+    const { level, says } = data.findings.find(({ check }) => check === 'Redis') ?? {};
+    return `${level}: ${says}`;
+  };
+  t.regex(await refused('wrong', 0), /^fault: this needs Redis \(REDIS_URL\): (WRONGPASS|ERR AUTH)/);
+  t.is(
+    await refused(right.password, 9999),
+    'fault: this needs Redis (REDIS_URL): ERR DB index is out of range',
+  );
+});
+
 test('the doctor names unavailable servers and gaps in the database', async (t) => {
   const name = `${config.database.name}_sick`;
   await db.query(`CREATE DATABASE \`${name}\``);

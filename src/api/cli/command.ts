@@ -80,9 +80,12 @@ export function does(command: Command, work: (given: Given) => Promise<Outcome>,
   });
 }
 
-/** @throws Error when Redis does not answer */
+let redisSays = 'it does not answer';
+redis.once('error', ({ message }: Error) => (redisSays = message));
+
+/** @throws Error when Redis does not answer or refuses */
 export function assertRedis(): void {
-  if (redis.status !== 'ready') throw new Error('Redis does not answer; this needs it (REDIS_URL)');
+  if (redis.status !== 'ready') throw new Error(`this needs Redis (REDIS_URL): ${redisSays}`);
 }
 
 // A reader may stop early, as `| head` does; an answer that cannot be written for another reason is a failure.

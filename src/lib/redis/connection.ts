@@ -105,6 +105,8 @@ function watch(connection: Redis, purpose: string): void {
   connection.on('error', (error: Error) => {
     if (!isAway) logger.error({ error, purpose }, 'Redis is unavailable');
     isAway = true;
+    // Without its database ioredis would use the first one, which may be another deployment's.
+    if (/DB index|'select' command/.test(error.message)) connection.disconnect(true);
   });
   connection.on('ready', () => {
     if (isAway) logger.info({ purpose }, 'Redis is back');
