@@ -22,7 +22,7 @@ export const appSettings: Joi.StrictSchemaMap<AppEnvironment> = {
   NODE_ENV: Joi.string()
     .valid('development', 'test', 'production')
     .default('development')
-    .description('development, test or production; production refuses weak settings'),
+    .description('development, test or production, which refuses weak settings; in a release production'),
   HOST: Joi.string().description('address to listen on; 127.0.0.1, in production 0.0.0.0'),
   PORT: Joi.number().port().default(3000).description('port to listen on; 0 takes a free one'),
   APP_URL: urlOf('http', 'https').description(

@@ -103,6 +103,8 @@ export function readEnvironment<T>(
     const file = resolve(projectRoot, name);
     if (existsSync(file)) load(file);
   }
+  // PM2 and the units say so; a command of an operator knows it from the release alone (deploy/release.mjs).
+  if (existsSync(resolve(projectRoot, 'release.json'))) process.env.NODE_ENV ??= 'production';
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   const result = schema.validate(given, { abortEarly: false, stripUnknown: true });
   const problems = [...(result.error?.details ?? []).map(({ message }) => message), ...further(given)];

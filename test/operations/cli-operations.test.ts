@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -273,6 +273,22 @@ test('npx finds the command in a checkout and in a release', async (t) => {
     const { stdout } = await run('npx', ['back-office', '--json', 'key', 'status'], { cwd });
     t.deepEqual(JSON.parse(stdout), { state: 'right' }, cwd);
   }
+});
+
+test('a command in a release takes it for production unless the settings say otherwise', async (t) => {
+  const release = makeRelease();
+  t.teardown(() => rmSync(release, { recursive: true }));
+  writeFileSync(join(release, 'release.json'), '{}');
+  const demo = (env: NodeJS.ProcessEnv) =>
+    t.throwsAsync(run('npx', ['back-office', 'demo', '--days', 'x'], { cwd: release, env }));
+  const strong = {
+    JWT_SECRET: 'Zt4kq9XbW2mPfR7vLs8dYc3nHg6jTa5u',
+    APP_KEY: 'Qe8wN1zVx5bKm3pLr7tYc9uHg2jFa4sD',
+  };
+  const env: NodeJS.ProcessEnv = { ...process.env, ...strong, STORAGE_ROOT: join(release, 'storage') };
+  delete env.NODE_ENV;
+  t.regex((await demo(env))?.message ?? '', /refuses to do so in production/);
+  t.notRegex((await demo({ ...env, NODE_ENV: 'development' }))?.message ?? '', /production/);
 });
 
 test('without settings the command uses the servers of the running npm start', async (t) => {

@@ -33,7 +33,7 @@ test('the service reports the commit of the image', (t) => {
   const said = (COMMIT: string): string => {
     execFileSync('sh', ['-c', command], { cwd: app, env: { COMMIT } });
     const options = {
-      env: { JWT_SECRET: 'x'.repeat(40), APP_KEY: 'y'.repeat(40) },
+      env: { NODE_ENV: 'development', JWT_SECRET: 'x'.repeat(40), APP_KEY: 'y'.repeat(40) },
       encoding: 'utf8',
     } as const;
     return execFileSync(process.execPath, ['--input-type=module', '-e', script], options).trim();
