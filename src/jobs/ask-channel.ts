@@ -16,5 +16,5 @@ export const askChannel = job({
   timeoutMs: maxRequests * config.payments.gatewayTimeoutMs + 10_000,
   payload: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
   key: ({ payment_no }) => payment_no,
-  run: ({ payment_no }) => ask(payment_no),
+  run: ({ payment_no }, signal) => ask(payment_no, signal),
 });

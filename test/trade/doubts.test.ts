@@ -52,6 +52,18 @@ const soon = { expire_in_seconds: 600 };
 const notificationsOf = async ({ payment_no }: Placed): Promise<number> =>
   (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
 
+test.serial('a question that the end of its worker cuts off is no silence of the company', async (t) => {
+  const payment = await place('wechat');
+  await send('wechat', unverifiable(payment));
+  const ending = new AbortController();
+  Object.assign(companies.wechat.results, { mood: 'silent', before: () => ending.abort() });
+  await makeDue(payment);
+  await t.throwsAsync(askChannel.run({ payment_no: payment.payment_no }, ending.signal));
+  const { needs_attention, follow_up } = await shown(payment);
+  t.false(needs_attention);
+  t.is(Date.parse(follow_up.due_at) - Date.parse(follow_up.last_asked_at), 120_000, 'its claim ends');
+});
+
 test.serial('a closing that is requested while the company is asked is due at once', async (t) => {
   const payment = await place('wechat');
   await growOlder(payment, 72);

@@ -29,18 +29,22 @@ import { settle } from './payment-settlement.js';
 /** not_due: another run has claimed it; unanswered: there was no valid answer. */
 export type AskingOutcome = TradeAnswer['state'] | 'not_due' | 'unanswered';
 
-/** Asks about a payment that is due, and closes it at its company if that was requested. */
-export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
+/**
+ * Asks about a payment that is due, and closes it at its company if that was requested.
+ *
+ * @param signal cuts it off; it is asked again when its claim is over
+ */
+export async function askChannel(paymentNo: string, signal: AbortSignal): Promise<AskingOutcome> {
   const followUp = await claimFollowUp(paymentNo);
   if (!followUp) return 'not_due';
   try {
     // What nobody has paid by its expiry is closed, so that the company gives a final answer.
     const isClosing = followUp.closing_at !== null || followUp.expire_at <= now();
-    const { state, code, isOver } = await askAndApply(paymentNo, followUp, isClosing);
+    const { state, code, isOver } = await askAndApply(paymentNo, followUp, isClosing, signal);
     if (!isOver) await askLater(paymentNo, followUp, code);
     return state;
   } catch (error) {
-    if (!(error instanceof ChannelFailure)) throw error;
+    if (!(error instanceof ChannelFailure) || signal.aborted) throw error;
     logger.info({ error, payment_no: paymentNo }, 'a channel did not say what became of a payment');
     await flagUnverified(paymentNo, followUp);
     await askLater(paymentNo, followUp, null);
@@ -57,7 +61,8 @@ export async function askNow(paymentNo: string): Promise<TradeAnswer['state']> {
   const followUp = await followUpOf(paymentNo);
   let answer: string | null = null;
   try {
-    const { state, code } = await askAndApply(paymentNo, followUp, false);
+    const inTime = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
+    const { state, code } = await askAndApply(paymentNo, followUp, false, inTime);
     answer = code;
     return state;
   } catch (error) {
@@ -86,13 +91,14 @@ async function askAndApply(
   paymentNo: string,
   followUp: FollowUp | undefined,
   isClosing: boolean,
+  signal: AbortSignal,
 ): Promise<Asked> {
   const payment = (await findCalledPayment(paymentNo)) ?? fail('payment_record_not_found');
   if (payment.status === 'paid') {
     await endFollowUp(paymentNo);
     return { state: 'paid', code: null, isOver: true };
   }
-  const answer = await queryOrClose(paymentNo, payment, isClosing);
+  const answer = await queryOrClose(paymentNo, payment, isClosing, signal);
   const { state, code } = answer;
   // Nothing of an unpaid payment is refunded here. Flagged first: once it is booked, it could be refunded once more.
   if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
@@ -107,8 +113,6 @@ async function askAndApply(
   return { state, code, isOver };
 }
 
-const inTime = (): AbortSignal => AbortSignal.timeout(config.payments.gatewayTimeoutMs);
-
 const closedResults = {
   zh: '该渠道的结果没有开放，或支付方式的密钥无法读取',
   en: 'the results of this channel are not open, or the keys of the method cannot be read',
@@ -119,14 +123,15 @@ async function queryOrClose(
   paymentNo: string,
   { methodType, amount, config: keys }: CalledPayment,
   isClosing: boolean,
+  signal: AbortSignal,
 ): Promise<TradeAnswer> {
   const results = openResults(channelOf(methodType));
   if (!results || !keys) throw new ChannelFailure(closedResults);
   const payment = { paymentNo, amount, config: keys };
-  const query = () => measured(methodType, 'query', () => results.query(payment, inTime()));
+  const query = () => measured(methodType, 'query', () => results.query(payment, signal));
   const answer = await query();
   if (answer.state !== 'waiting' || !isClosing) return answer;
-  const end = await measured(methodType, 'close', () => results.close(payment, inTime()));
+  const end = await measured(methodType, 'close', () => results.close(payment, signal));
   // Unless the closing is proven, it may have been paid in between.
   return end === 'closed' ? { ...answer, state: 'closed', code: 'CLOSED' } : query();
 }
