@@ -67,7 +67,7 @@ export const routes = [
         .required(),
       reason: nonEmptyText(80)
         .required()
-        .description('Why; the customer may see it')
+        .description('Why; the customer may see it, at WeChat its first 80 bytes')
         .example('The tea was sold out'),
     }),
     fails: [
