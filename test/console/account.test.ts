@@ -1,7 +1,7 @@
 // Signing in and staying in, as a person meets it: captcha, lock-out, an ended session, language, appearance, time zone.
 import '../support/environment.js';
 import test from 'ava';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { consoleTest } from '../support/console-test.js';
@@ -322,10 +322,15 @@ freshJourney(
 );
 
 test.serial('a browser whose system names no known time zone shows UTC', async (t) => {
-  for (const TZ of ['CST-8', 'GMT+8']) {
+  for (const [TZ, stored] of [
+    ['CST-8', {}],
+    ['GMT+8', { zone: '+08:00' }],
+  ] as const) {
     const browser = await startBrowser({ ...process.env, TZ });
     try {
       const { page, complaints } = await openPage(browser, own.service.url, { timezoneId: undefined });
+      const text = JSON.stringify(JSON.stringify(stored));
+      await page.addInitScript(`localStorage.setItem('console.settings', ${text})`);
       await enter(page, { at: '/console/' });
       await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
       await follow(page, '/console/logs/login-logs');
@@ -335,6 +340,26 @@ test.serial('a browser whose system names no known time zone shows UTC', async (
       await browser.close();
     }
   }
+});
+
+test.serial('a time zone that nobody chose follows the browser', async (t) => {
+  let storageState: BrowserContextOptions['storageState'];
+  for (const [timezoneId, offset] of [
+    ['Asia/Shanghai', 'UTC+8'],
+    ['Asia/Tokyo', 'UTC+9'],
+  ] as const) {
+    const { page } = await openPage(own.browser, own.service.url, { timezoneId, storageState });
+    await enter(page, { at: '/console/logs/login-logs' });
+    await page.getByRole('columnheader', { name: `Time ${offset}` }).waitFor();
+    if (storageState) await page.locator('html[data-theme=dark]').waitFor();
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Appearance' }).hover();
+    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await page.locator('html[data-theme=dark]').waitFor();
+    storageState = await page.context().storageState();
+    await page.context().close();
+  }
+  t.pass();
 });
 
 freshJourney(

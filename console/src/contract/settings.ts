@@ -34,11 +34,11 @@ export interface View {
 
 const place = 'console.settings';
 
-/** UTC where the system names no IANA zone: Chrome calls such a zone Etc/Unknown or +08:00. */
-export function browserZone(): string {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return timeZone && !/^(Etc\/Unknown$|[+-])/.test(timeZone) ? timeZone : 'UTC';
-}
+// Chrome calls a zone of the system that is no IANA zone Etc/Unknown or +08:00; nobody else knows either.
+const knownZone = (zone: string | undefined): string =>
+  zone && !/^(Etc\/Unknown$|[+-])/.test(zone) ? zone : 'UTC';
+
+export const browserZone = (): string => knownZone(Intl.DateTimeFormat().resolvedOptions().timeZone);
 
 const defaults = (): Settings => ({
   language: navigator.language.startsWith('zh') ? 'zh-CN' : 'en-US',
@@ -53,33 +53,34 @@ const defaults = (): Settings => ({
   views: {},
 });
 
-/** What is stored, by another tab as well. Without storage the settings last until the tab is closed. */
-function stored(known: Settings): Settings {
+/** What was chosen, in another tab as well; all else follows the browser. Without storage it lasts until the tab is closed. */
+function chosen(): Partial<Settings> {
   try {
-    return { ...known, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
+    const stored = JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>;
+    return stored.zone ? { ...stored, zone: knownZone(stored.zone) } : stored;
   } catch {
-    return known;
+    return {};
   }
 }
 
-const settings = createStore(stored(defaults()));
+const settings = createStore<Settings>({ ...defaults(), ...chosen() });
 
 export const currentSettings = settings.get;
 export const useSettings = settings.use;
 
 export function changeSettings(changes: Partial<Settings>): void {
-  const next = { ...stored(settings.get()), ...changes };
+  const next = { ...chosen(), ...changes };
   try {
     localStorage.setItem(place, JSON.stringify(next));
   } catch {
     // There is no storage.
   }
-  settings.set(next);
+  settings.set({ ...settings.get(), ...next });
 }
 
 // From another tab.
 addEventListener('storage', ({ key }) => {
-  if (key === place) settings.set(stored(settings.get()));
+  if (key === place) settings.set({ ...settings.get(), ...chosen() });
 });
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
