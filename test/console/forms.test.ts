@@ -287,6 +287,27 @@ journey('a form waits as long as a limit says', async (t, page) => {
   await page.getByRole('heading', { name: /^late/ }).waitFor();
 });
 
+freshJourney('a limit that is over while the computer sleeps holds up no form', async (t, page) => {
+  await page.clock.install();
+  await enter(page, { at: '/console/trade/users/new' });
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Username').fill(unique('asleep'));
+  await form.getByLabel('Password').fill('blue-kettle-42');
+  await page.route('**/api/admin/users', (route) =>
+    route.fulfill({
+      ...{ status: 429, headers: { 'Retry-After': '900' }, contentType: 'application/json' },
+      body: JSON.stringify({ code: 42900, message: 'Too many requests', error_code: 'too_many_requests' }),
+    }),
+  );
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByRole('button', { name: /^Save \(in \d+ s\)$/ }).waitFor();
+  await page.unrouteAll();
+  await page.clock.fastForward('15:00');
+  await form.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { name: /^asleep/ }).waitFor();
+  t.pass();
+});
+
 journey(
   'the approval of a refund names the money, and no payment is handled without a note',
   async (t, page) => {

@@ -154,7 +154,10 @@ export function useCountdown(seconds: number, of: Failure | undefined): number {
   useEffect(() => {
     setLeft(seconds);
     if (seconds <= 0) return undefined;
-    const timer = setInterval(() => setLeft((before) => Math.max(0, before - 1)), 1000);
+    // Timers of a hidden tab come once a minute, those of a sleeping computer not at all.
+    const until = Date.now() + seconds * 1000;
+    const leftNow = (before: number) => Math.min(before - 1, Math.ceil((until - Date.now()) / 1000));
+    const timer = setInterval(() => setLeft((before) => Math.max(0, leftNow(before))), 1000);
     return () => clearInterval(timer);
   }, [seconds, of]);
   return left;
