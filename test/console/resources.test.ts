@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { consoleTest } from '../support/console-test.js';
-import { makeMethod, makePayment, signedInWith, unique } from '../support/factories.js';
+import { makeMethod, makePayment, makeUser, signedInWith, unique } from '../support/factories.js';
 import { enter, follow, leaveScreen } from '../support/pages.js';
 
 const own = consoleTest();
@@ -176,6 +176,33 @@ journey(
     t.is(new URL(page.url()).search, '?order_no=ORD2026');
   },
 );
+
+journey('a row that is opened while a filter is being typed stays open', async (t, page) => {
+  const { admin } = own.service;
+  const department = (await admin.post('/departments', { name: unique('Branch') })).data;
+  const user = await makeUser(admin);
+  const openWhileTyping = async (name: string, id: number) => {
+    const row = `a.row-link[href$="/${id}"]`;
+    await page.locator(row).waitFor();
+    await typedFilter(page).fill(name);
+    // A page with much to do: what was typed is due before the row is drawn.
+    const busyMs = 400;
+    await page.evaluate(
+      `document.querySelector(${JSON.stringify(row)}).click();
+      for (const end = performance.now() + ${busyMs}; performance.now() < end; );`,
+    );
+  };
+  await follow(page, '/console/access/departments');
+  await openWhileTyping(department.name, department.id);
+  await page.waitForURL(/name=/);
+  await page.getByRole('dialog').getByText(department.name).first().waitFor();
+  t.is(new URL(page.url()).pathname, `/console/access/departments/${department.id}`);
+
+  await follow(page, '/console/trade/users');
+  await openWhileTyping(user.username, user.id);
+  await page.getByRole('heading', { name: user.username }).waitFor();
+  t.is(new URL(page.url()).pathname, `/console/trade/users/${user.id}`);
+});
 
 freshJourney('every list says so to an administrator without permission', async (t, page) => {
   const nobody = await signedInWith(own.service.admin, ['dashboard.show']);

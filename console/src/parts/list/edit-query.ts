@@ -9,13 +9,16 @@ import { useListAddress } from '../show/location.ts';
  */
 export function useEditQuery() {
   const navigate = useNavigate();
-  const here = useHref(useListAddress());
+  const address = useListAddress();
+  const here = useHref(address);
   return useCallback(
     (edit: (query: URLSearchParams) => URLSearchParams | undefined, { replace = false } = {}) => {
       if (!`${location.pathname}/`.startsWith(`${here}/`)) return;
       const query = new URLSearchParams(location.search);
-      void navigate({ search: (edit(query) ?? query).toString() }, { replace });
+      // A row or form that was opened beside the list meanwhile stays.
+      const pathname = address + location.pathname.slice(here.length);
+      void navigate({ pathname, search: (edit(query) ?? query).toString() }, { replace });
     },
-    [navigate, here],
+    [navigate, address, here],
   );
 }
