@@ -5,9 +5,11 @@ import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
+import { change } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
+import { askExport, endOf } from '../support/exports.js';
 import { errorFileOf, sheet } from '../support/imports.js';
 import { beyondTable, enter, follow, hold, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
@@ -190,6 +192,25 @@ const chunkCalls = (page: Page): { sent: number } => {
   });
   return seen;
 };
+
+journey('the drawer of an export follows it to its end', async (t, page) => {
+  const { admin } = own.service;
+  const id = await askExport(admin, '/users');
+  const { filename } = await endOf(admin, id);
+  await change(
+    'UPDATE exports SET status = 0, progress = 30, processed_rows = 3, total_rows = 10 WHERE id = :id',
+    {
+      id,
+    },
+  );
+  await follow(page, '/console/exports/exports');
+  await page.getByRole('link', { name: filename }).click();
+  const drawer = page.getByRole('dialog');
+  await drawer.getByText('3 / 10').waitFor();
+  await change('UPDATE exports SET status = 1, progress = 100, processed_rows = 10 WHERE id = :id', { id });
+  await drawer.getByText('Done').waitFor();
+  t.is(await drawer.getByText('3 / 10').count(), 0);
+});
 
 journey('an upload of 60 MB survives a pause, a lost connection and a reload', async (t, page) => {
   const file = join(folder, 'large.txt');
