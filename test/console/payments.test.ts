@@ -124,6 +124,28 @@ journey('an open page follows changes after the clock of the browser was set bac
   t.pass();
 });
 
+freshJourney(
+  'a page that has been open for hours says how long ago something was as of now',
+  async (t, page) => {
+    const method = await makeMethod(own.service.admin);
+    const payment = await makePayment(own.service.admin, method.id);
+    await page.clock.install();
+    await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
+    const created = page.locator('.facts time').first();
+    const said = page.getByRole('tooltip');
+    await page.getByText(/^Created a (few seconds|minute) ago;/).waitFor();
+    await created.hover();
+    await said.getByText(/^a (few seconds|minute) ago/).waitFor();
+    await page.mouse.move(0, 0);
+    await said.waitFor({ state: 'hidden' });
+    await page.clock.fastForward('03:00:00');
+    await page.getByText(/^Created 3 hours ago;/).waitFor();
+    await created.hover();
+    await said.getByText(/^3 hours ago/).waitFor();
+    t.pass();
+  },
+);
+
 journey('the page of a payment explains its status', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);

@@ -1,6 +1,7 @@
 // Why a payment is not paid, with advice, at the top of its page.
 import { useQuery } from '@tanstack/react-query';
 import { Alert } from 'antd';
+import { useEffect, useReducer } from 'react';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
@@ -139,6 +140,12 @@ export function Diagnosis({ payment }: { payment: Payment }) {
       call('GET /api/admin/payment-methods/{id}', { path: { id: payment.payment_method_id }, signal }),
     enabled: payment.status === 'pending' && may('GET /api/admin/payment-methods/{id}'),
   });
+  // How long it waits is said anew each minute.
+  const [, sayAnew] = useReducer((times: number) => times + 1, 0);
+  useEffect(() => {
+    const timer = setInterval(sayAnew, 60_000);
+    return () => clearInterval(timer);
+  }, []);
   const reasons = reasonsOf(payment, method?.is_active, may('POST /api/admin/refunds'));
   if (reasons.length === 0) return null;
   return (

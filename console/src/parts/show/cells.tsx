@@ -171,7 +171,8 @@ function Amount({ value }: { value: string }) {
 
 export function Time({ at }: { at: string }) {
   return (
-    <Tooltip title={`${showAgo(at)} · ${showZone(at)}`}>
+    // Said anew whenever it is looked at: a page may be open for hours.
+    <Tooltip title={() => `${showAgo(at)} · ${showZone(at)}`}>
       <time dateTime={at} className="cell-figure">
         {showTime(at)}
       </time>
