@@ -437,6 +437,26 @@ freshJourney('a late refusal of the last session does not end the one since', as
   await page.getByRole('link', { name: username }).waitFor();
 });
 
+freshJourney('a sign-in that another tab was ahead of leaves the session of that tab', async (t, page) => {
+  const slow = await makeAdmin(own.service.admin, [1]);
+  const tokenOf = (of: Page) => of.evaluate<string>(`sessionStorage.getItem('console.token')`);
+  await page.goto('/console/access/profile');
+  const { asked, go } = await hold(page, '**/api/admin/login', 'POST');
+  await page.getByLabel('Username').fill(slow.username);
+  await page.getByLabel('Password').fill(slow.password);
+  await page.locator('button[type=submit]').click();
+  await asked;
+  const quick = await page.context().newPage();
+  await quick.goto('/console/access/profile');
+  await signIn(quick);
+  await page.getByRole('button', { name: 'Account: Admin' }).waitFor();
+  const answered = page.waitForResponse('**/api/admin/login');
+  go();
+  await (await answered).finished();
+  await page.locator('.live.on').waitFor();
+  t.is(await tokenOf(page), await tokenOf(quick));
+});
+
 freshJourney('a session elsewhere can be ended from the profile', async (t, page) => {
   const account = await makeAdmin(own.service.admin);
   const elsewhere = await own.service.anonymous.signIn(account.username, account.password);

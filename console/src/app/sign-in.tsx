@@ -88,6 +88,8 @@ export function SignIn({ reason, onEnter }: { reason?: Reason; onEnter: () => vo
       const proof = captcha ? { captcha_id: captcha.captcha_id, captcha_code: text('captcha_code') } : {};
       const body = { username: text('username'), password: text('password'), ...proof };
       const { token } = await call('POST /api/admin/login', { body });
+      // Another tab may have signed in meanwhile, and this one with it.
+      if (session.token) return;
       session.begin(token);
       onEnter();
     } catch (error) {
