@@ -434,6 +434,19 @@ journey('what is typed into a refund or payment stays with its own record', asyn
   const orderPage = ({ order_no }: { order_no: string }) => `/console/trade/orders/${order_no}`;
   await leaveFilled(orderPage(one), 'Start payment', 'Note');
   t.is(await valueAt(orderPage(other), 'Start payment', 'Note'), '');
+
+  const flagged = 'UPDATE payments SET needs_attention = 1, fail_reason = :reason WHERE payment_no = :no';
+  const openOf = async ({ payment_no: no }: MadePayment) => {
+    await change(flagged, { no, reason: 'paid_twice' });
+    await follow(page, `/console/trade/payments?payment_no=${no}`);
+    await page.locator('.rows tr', { hasText: no }).getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Mark as handled (1)' }).click();
+  };
+  await openOf(first);
+  await dialog.getByLabel('Note').fill('Meant for this one');
+  await leaveScreen(page);
+  await openOf(second);
+  t.is(await dialog.getByLabel('Note').inputValue(), '', 'of rows that were chosen');
 });
 
 interface Point {
