@@ -136,6 +136,20 @@ journey('notices, a sum, choices and figures that cannot be had say why', async 
   t.pass();
 });
 
+journey('an entry that somebody else makes is shown with its type, which is new as well', async (t, page) => {
+  await follow(page, '/console/office/dictionaries');
+  await page.locator('[data-resource=dictionaries][aria-busy=false]').waitFor();
+  await page.locator('.live.on').waitFor();
+  const made = async (name: string, more: object = {}) =>
+    (await own.service.admin.post('/dictionaries', { name, code: unique('code'), ...more })).data.id;
+  const [type, entry] = [unique('Type'), unique('Entry')];
+  await made(entry, { parent_id: await made(type) });
+  const row = page.locator('.rows tr', { has: page.getByText(entry, { exact: true }) });
+  await row.waitFor();
+  await row.getByText(type, { exact: true }).waitFor();
+  t.pass();
+});
+
 journey('permissions that somebody else gives a role are not shown as chosen here', async (t, page) => {
   const { admin } = own.service;
   const role = await makeRole(admin, ['order.index', 'order.show']);

@@ -28,6 +28,7 @@ const useTypes = () =>
   useQuery({
     queryKey: ['dictionaries', 'types'],
     queryFn: ({ signal }) => call('GET /api/admin/dictionaries/types', { signal }),
+    meta: { scopes: ['dictionaries'] },
   });
 
 /** The type of an entry; a type has none. */
