@@ -25,7 +25,8 @@ export function loadSettings() {
     const file = path.join(root, name);
     if (!existsSync(file)) continue;
     try {
-      const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, ''); // editors on Windows begin with that mark
+      // Windows puts a mark before it; Node.js 20 takes an indented comment for a part of the next name.
+      const text = readFileSync(file, 'utf8').replace(/^\uFEFF|^[ \t]+#.*/gm, '');
       for (const [setting, value] of Object.entries(parseEnv(text))) process.env[setting] ??= value;
     } catch {
       throw new Failure(`${file} cannot be read by this account`);

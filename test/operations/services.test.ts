@@ -1,8 +1,9 @@
 // The MariaDB and Redis that commands start for themselves: brought back when they end, gone when the command ends.
 import '../support/environment.js';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test from 'ava';
@@ -59,4 +60,15 @@ test('a database and a Redis that are killed are started again with what they he
   const [code] = (await once(command, 'exit')) as [number | null];
   t.is(code, 0);
   t.false(existsSync(home));
+});
+
+test('servers are also configured by .env behind an indented comment', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'services-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  cpSync(join(config.root, 'bin'), join(folder, 'bin'), { recursive: true });
+  writeFileSync(join(folder, '.env'), '\uFEFFPORT=3000\n  # the server of the office\nDB_HOST=db.example\n');
+  const script = `import { loadSettings } from './bin/services.mjs'; loadSettings(); console.log(process.env.DB_HOST);`;
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !configured.test(name)));
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, env });
+  t.is(said.toString().trim(), 'db.example');
 });
