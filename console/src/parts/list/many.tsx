@@ -109,7 +109,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
           labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
           submit={t.run(read(asked.action.text), asked.own.length)}
           // Names its draft: other rows are not to begin with what was typed for these.
-          path={{ id: asked.own.map((row) => idOf(resource, row)).join() }}
+          path={{ ids: asked.own.map((row) => idOf(resource, row)).join() }}
           send={(input) => run(asked.action, asked.own, input)}
           onDone={() => setAsked(undefined)}
           onClose={() => setAsked(undefined)}
