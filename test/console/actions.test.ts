@@ -327,7 +327,10 @@ journey('the focus is in the content when what had it is gone', async (t, page) 
   const content = page.locator('#content:focus');
   const made = async () => (await admin.post('/departments', { name: unique('Branch') })).data.name as string;
   const remove = async (name: string) => {
-    await page.locator('.ant-modal-confirm').getByRole('button', { name: 'Delete' }).press('Enter');
+    const question = page.locator('.ant-modal-confirm');
+    // It takes the focus once it is open.
+    await question.getByRole('button', { name: 'Back' }).and(page.locator(':focus')).waitFor();
+    await question.getByRole('button', { name: 'Delete' }).press('Enter');
     await page.getByRole('link', { name }).waitFor({ state: 'detached' });
     await content.waitFor();
   };
