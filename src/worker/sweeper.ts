@@ -1,5 +1,5 @@
 // Queues rows again whose job was lost; while Redis is unavailable it does short work itself. Removes expired files.
-import { schedule, type Logger, type ScheduledTask } from 'node-cron';
+import { schedule, type Logger } from 'node-cron';
 import { config } from '../../config/index.js';
 import { every } from '../lib/process/timers.js';
 import { now } from '../lib/values/clock.js';
@@ -19,7 +19,7 @@ import { writeExport } from '../jobs/write-export.js';
 import { unfinishedMerges } from '../models/files/chunk-merge.js';
 import { sweepSessions } from '../models/files/chunk-session.js';
 import { undeliveredNotifications } from '../models/office/notification.js';
-import { otherDatabases } from '../models/office/redis-sharing.js';
+import { registerDatabase } from '../models/office/redis-sharing.js';
 import { removeExpiredExports } from '../models/exports/export.js';
 import { stalledExports } from '../models/exports/export-run.js';
 import { pruneImports } from '../models/imports/import.js';
@@ -52,16 +52,13 @@ export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promi
     every(sweepMs, logged(warnOfSharing)),
     every(maintenanceEveryMs, logged(queueMaintenance)),
   ];
-  const tasks: ScheduledTask[] = [];
-  // Separate tasks: a storage that does not answer must not delay money.
-  if (withFiles) {
-    sweeps.push(every(sweepMs, logged(inTurn('sweep-files', sweepFiles))));
-    tasks.push(schedule('41 * * * *', logged(sweepStorage), options));
-  }
+  // A sweep of its own: a storage that does not answer must not delay money.
+  if (withFiles) sweeps.push(every(sweepMs, logged(inTurn('sweep-files', sweepFiles))));
+  const hourly = withFiles ? schedule('41 * * * *', logged(sweepStorage), options) : undefined;
   return async () => {
     isStopping = true;
     for (const stop of sweeps) stop();
-    for (const task of tasks) await task.destroy();
+    await hourly?.destroy();
   };
 }
 
@@ -157,7 +154,7 @@ function inTurn(name: string, task: () => Promise<void>): () => Promise<void> {
 }
 
 async function warnOfSharing(): Promise<void> {
-  const databases = await otherDatabases().catch(() => []);
+  const databases = await registerDatabase().catch(() => []);
   if (databases.length > 0)
     logger.error(
       { databases },

@@ -12,7 +12,7 @@ import { checkEquations } from '../../models/figures/consistency.js';
 import { storageState } from '../../models/files/storage-mark.js';
 import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
-import { otherDatabases } from '../../models/office/redis-sharing.js';
+import { registerDatabase } from '../../models/office/redis-sharing.js';
 import { takesWrites } from '../../models/office/service-figures.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
@@ -129,7 +129,7 @@ async function checkRedis(): Promise<Finding> {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < minRedis[0] || (major === minRedis[0] && minor < minRedis[1]);
   if (isOld) return fault(`${version}; ${minRedis.join('.')} is needed`);
-  const others = await otherDatabases().catch(() => []); // before the first start there are no tables
+  const others = await registerDatabase().catch(() => []); // before the first start there are no tables
   return others.length > 0
     ? fault(`${version}; the deployment of ${others.join(', ')} has the same REDIS_PREFIX`)
     : ok(version);

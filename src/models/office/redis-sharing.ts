@@ -4,17 +4,17 @@ import { key, redis } from '../../lib/redis/redis.js';
 import { superAdminSlug } from '../access/identity.js';
 import { Role } from '../access/tables.js';
 
-/** Workers enter their database at every sweep. */
+/** Workers register their database at every sweep. */
 const maxAgeMs = 3 * config.worker.sweepSeconds * 1000;
 
-/** Enters this database. @returns the names of the other ones that were entered lately */
-export async function otherDatabases(): Promise<string[]> {
+/** Registers this database as one that uses this Redis. @returns the names of the others registered lately */
+export async function registerDatabase(): Promise<string[]> {
   const [at, databases, { name }] = [Date.now(), key('databases'), config.database];
   // On servers of their own databases may have one name, but were not made in the same millisecond.
   const seeded = await Role.findOne({ where: { slug: superAdminSlug }, attributes: ['created_at'] });
   const own = `${name} ${seeded?.created_at.toISOString()}`;
   await redis.zadd(databases, at, own);
   await redis.zremrangebyscore(databases, 0, at - maxAgeMs);
-  const entered = await redis.zrange(databases, 0, '-1');
-  return entered.filter((one) => one !== own).map((one) => one.split(' ')[0] ?? '');
+  const registered = await redis.zrange(databases, 0, '-1');
+  return registered.filter((one) => one !== own).map((one) => one.split(' ')[0] ?? '');
 }
