@@ -36,6 +36,13 @@ test('fields named like secrets are masked at any depth', (t) => {
       'api_v3_key',
       'apiKey',
       'app_key',
+      'apiV2Key',
+      'mch_key',
+      'mchKey',
+      'apiclient_key',
+      'md5Key',
+      'aes_key',
+      'encryptKey',
     ],
     ...[
       'captcha_code',
@@ -65,6 +72,8 @@ test('fields named like secrets are masked at any depth', (t) => {
     status: 0,
     password: null,
     has_shared_secret: true,
+    platform_public_key: 'x',
+    job_key: 'x',
   };
   t.deepEqual(JSON.parse(JSON.stringify(mask(kept))), kept);
 });
