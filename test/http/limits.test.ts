@@ -18,6 +18,7 @@ import {
 import { startApi } from '../support/processes.js';
 import { sendText } from '../support/raw-request.js';
 import { serviceTest } from '../support/service-test.js';
+import { openSocket } from '../support/socket.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
@@ -43,7 +44,10 @@ test.before(async () => {
 const from = (client: Client, forwarded: string): Client => client.with({ 'X-Forwarded-For': forwarded });
 
 /** The same request so many times, by the two processes in turn. */
-async function inTurns(count: number, ask: (client: Client) => Promise<Answer>): Promise<number[]> {
+async function inTurns(
+  count: number,
+  ask: (client: Client) => Promise<Pick<Answer, 'status'>>,
+): Promise<number[]> {
   const statuses: number[] = [];
   for (let time = 0; time < count; time++) statuses.push((await ask(pair[time % 2] as Client)).status);
   return statuses;
@@ -117,6 +121,15 @@ test('requests without a path, and with a wrong time zone, count for their addre
   }
   for (const line of ['GET a://b', 'CONNECT 127.0.0.1:22', 'GET /api/admin/login/captcha?timezone=x'])
     t.regex(await ask(line), /^HTTP\/1\.1 429 /, line);
+});
+
+test('requests for a socket count for their address', async (t) => {
+  const from = { 'X-Forwarded-For': '198.51.100.4' };
+  const statuses = await inTurns(60, async ({ url }) => {
+    const refusal = await openSocket(url, 'x', from).catch((error: Error) => error);
+    return { status: Number((refusal as Error).message) };
+  });
+  t.is(allowed(statuses), 40);
 });
 
 test('an IPv6 address is counted by its /64', async (t) => {

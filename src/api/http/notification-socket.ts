@@ -19,6 +19,7 @@ import { currentVersions } from '../../models/tables/versions.js';
 import { track } from './live-connections.js';
 import { outcomeOf, refusalOf, retryAfterOf, securityHeaders, traceIdOf } from './middleware/envelope.js';
 import { isAmbiguous } from './middleware/guard.js';
+import { limitUpgrades } from './middleware/limits.js';
 
 const path = '/ws/admin/notifications';
 const maxMessage = 16 * 1024;
@@ -76,12 +77,14 @@ export function acceptSockets(server: Server): () => void {
 
 // Everything is checked before the upgrade; a wrong origin does not consume the ticket.
 async function admit(request: IncomingMessage): Promise<Identity> {
+  const ip = clientIp(request);
+  await limitUpgrades(ip);
   const target = request.url ?? '';
   const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined;
   if (url?.pathname !== path || request.method !== 'GET') fail('route_not_found');
   if (isAmbiguous(request)) fail('bad_request');
   const versions = await currentVersions();
-  if (await isBlocked(clientIp(request), versions)) fail('ip_blocked');
+  if (await isBlocked(ip, versions)) fail('ip_blocked');
   const { origin } = request.headers;
   if (!isAllowedOrigin(request))
     fail('origin_not_allowed', { params: { origin: (origin ?? '').slice(0, 200) } });

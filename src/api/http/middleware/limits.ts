@@ -33,6 +33,12 @@ export async function limitWork({ limit: work }: Route, ctx: Context): Promise<v
   if (work) await limit(work, ctx);
 }
 
+/** Counts a request for a socket, which no middleware sees. @throws too_many_requests */
+export async function limitUpgrades(ip: string): Promise<void> {
+  const refusal = enabled && (await limits.address.take(networkOf(ip)));
+  if (refusal) fail('too_many_requests', { retryAfter: refusal.retryAfter });
+}
+
 /** Counts once for the caller. @throws too_many_requests */
 export async function limit(name: LimitName, ctx: Context): Promise<void> {
   if (!enabled) return;
