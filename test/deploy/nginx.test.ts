@@ -246,7 +246,8 @@ test.serial('the client address is that of the connection', async (t) => {
 
 test.serial('health checks are answered to the own network only', async (t) => {
   t.is((await get(nginx.port, '/readyz')).status, 200);
-  t.is((await get(nginx.port, '/readyz', '127.0.0.2')).status, 403);
+  for (const path of ['/readyz', '/healthz/', '/ReadyZ'])
+    t.is((await get(nginx.port, path, '127.0.0.2')).status, 403, path);
 });
 
 test.serial('a flood from one address does not affect others', async (t) => {
