@@ -329,6 +329,21 @@ test('exports are visible only to their owner and super administrators', async (
   t.deepEqual(await outcome(owner.get(`/exports/${id}`)), gone);
 });
 
+test('a file takes the right to export its list, too', async (t) => {
+  const owner = await clerkWith(['user.export']);
+  const id = await askExport(owner, '/users', { username: unique('nobody') });
+  await endOf(owner, id);
+  const { url } = (await owner.get(`/exports/${id}/link`)).data as { url: string };
+  const address = owner.url + url.slice(new URL(url).origin.length);
+  t.is((await fetch(address)).status, 200);
+  const left = await makeRole(admin, ['export.show', 'export.download']);
+  t.is((await admin.put(`/admins/${owner.account?.id}`, { role_ids: [left.id] })).status, 200);
+  t.is((await fetch(address)).status, 403);
+  for (const path of [`/exports/${id}/download`, `/exports/${id}/link`])
+    t.deepEqual(await outcome(owner.get(path)), [403, 20001, 'no_permission'], path);
+  t.is((await owner.get(`/exports/${id}`)).status, 200);
+});
+
 test('deleting an export removes its file', async (t) => {
   const ids = await Promise.all(
     ['a', 'b', 'c'].map((name) => askExport(admin, '/users', { username: unique(name) })),

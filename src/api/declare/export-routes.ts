@@ -5,10 +5,12 @@ import type { Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
 import { idParam } from '../../lib/input/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
+import type { Identity } from '../../models/access/identity.js';
 import { Admin } from '../../models/access/tables.js';
 import { findExport, requestExport } from '../../models/exports/export.js';
 import { exportSources } from '../../models/exports/export-sources.js';
 import { Export, exportFormats, type ExportFormat, type ExportType } from '../../models/exports/tables.js';
+import { mayPass } from './permission.js';
 import {
   described,
   integer,
@@ -35,9 +37,15 @@ export const exportRecord = resource('Export', {
   file_url: textOrNull(),
 });
 
+/** Whether that caller may export that list. */
+export const mayExport = (admin: Identity, type: ExportType): boolean =>
+  mayPass(admin, [`POST /api/admin/${segmentOf(type)}/export`]);
+
+const segmentOf = (type: ExportType): string => type.replaceAll('_', '-');
+
 /** The endpoints for one list. @param title the records, as the name of the permission says them */
 export function exportRoutes(type: ExportType, title: Text): Route[] {
-  const segment = type.replaceAll('_', '-');
+  const segment = segmentOf(type);
   const noun = type.replace(/s$/, '');
   const access = can(`${noun}.export`, `导出${title.zh}`, `Export ${title.en}`);
   return [

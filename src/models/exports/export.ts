@@ -118,7 +118,7 @@ export async function findExport(
 export async function exportFile(
   viewer: Viewer,
   id: number,
-): Promise<{ key: string; filename: string; size: number; format: ExportFormat }> {
+): Promise<{ key: string; filename: string; size: number; format: ExportFormat; type: ExportType }> {
   const row = await Export.findOne({ where: { id, ...visibleTo(viewer) } });
   if (!row) fail('export_not_found');
   if (row.status === 2) fail('export_failed');
@@ -129,6 +129,7 @@ export async function exportFile(
     filename: row.filename,
     size: row.size ?? 0,
     format: row.format,
+    type: row.type,
   };
 }
 

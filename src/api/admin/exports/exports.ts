@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { idParam, ids } from '../../../lib/input/schema.js';
+import type { Identity } from '../../../models/access/identity.js';
 import {
   asCancelled,
   exportFile,
@@ -17,7 +18,7 @@ import {
 } from '../../../models/exports/export.js';
 import { exportFormats, exportTypes, type ExportFormat } from '../../../models/exports/tables.js';
 import { sendEvents } from '../../http/event-stream.js';
-import { exportRecord } from '../../declare/export-routes.js';
+import { exportRecord, mayExport } from '../../declare/export-routes.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
 import { sendStored } from '../../http/file-response.js';
 import { integer, pageOf, record } from '../../declare/response.js';
@@ -120,7 +121,7 @@ export const routes = [
     params: idParam,
     response: fileLink,
     async handle({ admin, params }) {
-      await exportFile(admin, params.id);
+      await fileOf(admin, params.id);
       return linkTo(`/exports/${params.id}/download`, admin);
     },
   }),
@@ -150,9 +151,16 @@ async function latestOf(viewer: Viewer, known: ExportRecord): Promise<ExportReco
   }
 }
 
-async function sendExport(ctx: Context, viewer: Viewer, id: number): Promise<void> {
-  const { key, filename, size, format } = await exportFile(viewer, id);
+async function sendExport(ctx: Context, admin: Identity, id: number): Promise<void> {
+  const { key, filename, size, format } = await fileOf(admin, id);
   const type = mediaTypes[format];
   const etag = key.replaceAll('/', '-');
   await sendStored(ctx, { key, filename, type, size, etag, missing: 'export_expired' });
+}
+
+// Who may not export that list any more may not read what it was, either.
+async function fileOf(admin: Identity, id: number): ReturnType<typeof exportFile> {
+  const file = await exportFile(admin, id);
+  if (!mayExport(admin, file.type)) fail('no_permission');
+  return file;
 }
