@@ -81,6 +81,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
         deadline,
         upload,
       };
+      state.taken = { query: call.query, body: call.body };
       const data = await handleAsUnit(route, call, ctx);
       const { before, after } = state;
       if (before && after) state.changes = changesBetween(before, after);

@@ -103,6 +103,16 @@ test('a write is logged with actor, action, outcome and masked request', async (
   t.true(Math.abs(created_at.getTime() - Date.now()) < 20_000);
 });
 
+test('a request filled with fields that no route takes is logged with those it takes', async (t) => {
+  const traceId = newUlid();
+  const filling = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`x${at}`, 'x'.repeat(2000)]));
+  const body = { username: unique('user'), password: 'secret-1', nickname: 'x' };
+  const headers = { 'X-Trace-Id': traceId };
+  t.is((await admin.post('/users', { ...filling, ...body }, headers)).status, 200);
+  const { request } = await operation(traceId);
+  t.deepEqual(JSON.parse(request), { query: {}, body: { ...body, password: '***' } });
+});
+
 test('refused and failed writes are logged, reads and what changes nothing are not', async (t) => {
   const role = await makeRole(admin, ['role.index', 'role.show']);
   const account = await makeAdmin(admin, [role.id]);

@@ -40,7 +40,7 @@ export async function logOperation(ctx: Context, durationMs: number): Promise<vo
 /** The entry of a write as known during the write. */
 export function operationEntry(ctx: Context): OperationEntry {
   const state = ctx.state as RequestState;
-  const { ip, traceId, input } = state;
+  const { ip, traceId } = state;
   const identity = state.identity as Identity;
   state.entry ??= {
     log_key: newUlid(),
@@ -51,7 +51,7 @@ export function operationEntry(ctx: Context): OperationEntry {
     path: maskText(ctx.path).slice(0, 500),
     ip,
     user_agent: shortUserAgent(ctx.get('User-Agent')),
-    request: requestText(input),
+    request: requestText(state),
     status: 200,
     duration_ms: 0,
     changes: null,
@@ -128,8 +128,12 @@ function nameOf(route: Route): string[] {
   return [first.slice(0, 50), (rest.at(-1) ?? route.method.toLowerCase()).slice(0, 50)];
 }
 
-function requestText(input: RequestState['input']): string | null {
+function requestText({ input, taken }: RequestState): string | null {
   if (!input) return null;
   const text = JSON.stringify(mask(input));
-  return text.length > maxRequest ? JSON.stringify({ omitted: `${text.length} characters` }) : text;
+  if (text.length <= maxRequest) return text;
+  // Fields that the route does not take could be sent to keep the others out.
+  const checked = taken && JSON.stringify(mask(taken));
+  if (checked && checked.length <= maxRequest) return checked;
+  return JSON.stringify({ omitted: `${text.length} characters` });
 }

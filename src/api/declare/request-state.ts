@@ -12,6 +12,8 @@ export interface RequestState {
   identity?: Identity;
   /** Raw query and body, for the operation log. */
   input?: { query: unknown; body: unknown };
+  /** What the route takes of them, once checked. */
+  taken?: { query: unknown; body: unknown };
   /** The record before an update or delete. */
   before?: object;
   /** The same record after it; without fields when it was deleted. */
