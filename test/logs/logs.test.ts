@@ -113,6 +113,14 @@ test('a request filled with fields that no route takes is logged with those it t
   t.deepEqual(JSON.parse(request), { query: {}, body: { ...body, password: '***' } });
 });
 
+test('every id of a request is in its entry', async (t) => {
+  const traceId = newUlid();
+  const ids = Array.from({ length: 1000 }, (_, at) => 900_000_000 + at);
+  const sent = { body: { ids }, headers: { 'X-Trace-Id': traceId } };
+  t.is((await admin.request('DELETE', '/failed-jobs/batch', sent)).status, 200);
+  t.deepEqual(JSON.parse((await operation(traceId)).request), { query: {}, body: { ids } });
+});
+
 test('refused and failed writes are logged, reads and what changes nothing are not', async (t) => {
   const role = await makeRole(admin, ['role.index', 'role.show']);
   const account = await makeAdmin(admin, [role.id]);

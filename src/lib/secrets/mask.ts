@@ -8,6 +8,8 @@ const secretShape =
 const masked = '***';
 /** Deeper values are truncated. */
 export const maxDepth = 8;
+/** As many ids as a request may name. */
+const maxItems = 2000;
 const longest = 2000;
 // Covers the longest secret that may begin just before the cut.
 const overlap = 8192;
@@ -22,7 +24,7 @@ export function mask(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (writesItself(value)) return mask(value.toJSON(), depth);
   if (depth >= maxDepth) return '…';
-  if (Array.isArray(value)) return value.slice(0, 200).map((item) => mask(item, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, maxItems).map((item) => mask(item, depth + 1));
   const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, item] of Object.entries(value))
     copy[name] = isSecret(name, item) ? masked : mask(item, depth + 1);
