@@ -81,7 +81,12 @@ async function sendSecrets(): Promise<{ token: string; statuses: number[] }> {
     [admin, 'POST', '/payment-methods', { type: 'wechat', config: wechatConfig }],
     [admin, 'POST', '/payment-methods', { type: 'mock', description: key.slice(0, 250), name: 'x' }],
     [admin, 'POST', '/payment-methods', { type: 'mock', config: { misplaced: bareKey } }],
-    [admin, 'POST', '/payment-methods', { type: 'wechat', config: { mch_key: canary('mch') } }],
+    [
+      admin,
+      'POST',
+      '/payment-methods',
+      { type: 'wechat', config: { mch_key: canary('mch'), key: canary('key') } },
+    ],
     [admin, 'POST', '/roles', { ...named, description: `my token is ${token}`, remark: key }],
     [
       admin,

@@ -43,6 +43,7 @@ test('fields named like secrets are masked at any depth', (t) => {
       'md5Key',
       'aes_key',
       'encryptKey',
+      'key',
     ],
     ...[
       'captcha_code',
@@ -74,6 +75,7 @@ test('fields named like secrets are masked at any depth', (t) => {
     has_shared_secret: true,
     platform_public_key: 'x',
     job_key: 'x',
+    storage_key: 'x',
   };
   t.deepEqual(JSON.parse(JSON.stringify(mask(kept))), kept);
 });

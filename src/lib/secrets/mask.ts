@@ -2,7 +2,7 @@
 
 // `token_ids` are numbers of sessions.
 const secretKey =
-  /pass(word|wd)?|pwd|secret|token(?!_ids$)|ticket|jwt|authorization|cookie|(private|api(_?v\d)?|app|access|client|merchant|mch|partner|md5|aes|encrypt|sign)_?key|captcha|(^|_)sign(ature)?$|cert_serial|credential/i;
+  /pass(word|wd)?|pwd|secret|token(?!_ids$)|ticket|jwt|authorization|cookie|(private|api(_?v\d)?|app|access|client|merchant|mch|partner|md5|aes|encrypt|sign)_?key|^key$|captcha|(^|_)sign(ature)?$|cert_serial|credential/i;
 const secretShape =
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|\bMII[A-Za-z0-9+/]{300,}={0,2}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const masked = '***';

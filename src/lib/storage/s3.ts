@@ -128,7 +128,7 @@ export class S3Storage implements Storage {
         await this.#client
           .send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
           .catch((error: unknown) =>
-            logger.warn({ error, key: Key }, 'aborting an upload failed; the next sweep will retry'),
+            logger.warn({ error, storage_key: Key }, 'aborting an upload failed; the next sweep will retry'),
           );
       }
       isLast = page.IsTruncated !== true;

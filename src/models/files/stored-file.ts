@@ -61,7 +61,7 @@ export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Prom
     // A storage that did not answer would be waited for as long again; the sweeper removes the file.
     const end = error instanceof StorageUnavailable ? disownFile : abandonFile;
     await end(key).catch(() =>
-      logger.warn({ key }, 'removing a file without an owner failed; the sweeper will retry'),
+      logger.warn({ storage_key: key }, 'removing a file without an owner failed; the sweeper will retry'),
     );
     throw error;
   }
@@ -128,7 +128,7 @@ export async function removeFiles(keys: FileKeys): Promise<void> {
       removed.push(key);
     } catch (error) {
       isAway ||= error instanceof StorageUnavailable;
-      logger.warn({ error, key }, 'removing a file failed; the sweeper will retry');
+      logger.warn({ error, storage_key: key }, 'removing a file failed; the sweeper will retry');
     }
   };
   await Promise.all(released.map((key) => atOnce(remove, key)));
