@@ -158,7 +158,7 @@ async function sendExport(ctx: Context, admin: Identity, id: number): Promise<vo
   await sendStored(ctx, { key, filename, type, size, etag, missing: 'export_expired' });
 }
 
-// Who may not export that list any more may not read what it was, either.
+// The right to export that list may have been taken away since.
 async function fileOf(admin: Identity, id: number): ReturnType<typeof exportFile> {
   const file = await exportFile(admin, id);
   if (!mayExport(admin, file.type)) fail('no_permission');
