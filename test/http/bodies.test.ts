@@ -116,7 +116,8 @@ test('the refusal of a malformed body says what is wrong with it', async (t) => 
   const notObject = ['请求体必须是 JSON 对象', 'The body must be a JSON object'];
   const notUtf8 = ['请求体必须是 UTF-8 编码', 'The body must be UTF-8'];
   for (const body of ['{"name":"x"', '{"name":"x",}', 'name=x']) t.deepEqual(await refused(body), notJson);
-  for (const body of ['"x"', '1', 'null']) t.deepEqual(await refused(body), notObject);
+  for (const body of ['"x"', '1', 'null', '[]', '[{"name":"x"}]'])
+    t.deepEqual(await refused(body), notObject);
   t.regex((await refused('{"__proto__":1}')).join(), /键 __proto__.*key __proto__/);
   t.deepEqual(await refused('{"name":"x"}', 'utf-16'), notUtf8);
   t.deepEqual(await refused(Buffer.from('{"name":"\u00ff"}', 'latin1')), notUtf8);

@@ -14,7 +14,7 @@ export const fieldsOf = (text: string, mediaType = ''): unknown =>
 function jsonFields(text: string): unknown {
   if (text === '') return {};
   const value = parsed(text);
-  if (typeof value !== 'object' || value === null) fail('body_not_object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) fail('body_not_object');
   try {
     scan(value);
   } catch (error) {
