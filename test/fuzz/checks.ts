@@ -60,7 +60,7 @@ function shapeProblem(
     return isDeclared && /^data: \{.*\}\n\n/.test(text) ? undefined : 'an odd stream';
   }
   // Where a path was made odd it may have become that of a file, or of the documentation.
-  const isFile = declared === 'application/octet-stream' || !operation;
+  const isFile = declared === '*/*' || !operation;
   if (isFile && !type.startsWith('application/json') && (status === 200 || status === 206)) return undefined;
   if (!operation && text.startsWith('{"openapi"')) return undefined;
   if (!operation && status === 302 && headers.location === '/console/') return undefined;

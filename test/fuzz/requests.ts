@@ -181,7 +181,7 @@ function oddHeaders({ responses }: Operation, r: Random): Record<string, string>
     Connection: () => r.pick(['close', 'keep-alive, X']),
     Upgrade: () => r.pick(['h2c', 'x']),
   };
-  const isFile = 'application/octet-stream' in (responses[200]?.content ?? {});
+  const isFile = '*/*' in (responses[200]?.content ?? {});
   const names = [...r.some(Object.keys(choices), 0.2), ...(isFile ? ['Range'] : [])];
   return Object.fromEntries(names.map((name) => [name, (choices[name] as () => string)()]));
 }

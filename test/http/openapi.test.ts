@@ -38,7 +38,7 @@ interface Operation {
   operationId: string;
   summary: string;
   parameters: { name?: string; in?: string; required?: boolean }[];
-  responses: object;
+  responses: Record<string, { content?: object }>;
   security: object[];
 }
 
@@ -85,6 +85,25 @@ test.serial('the OpenAPI document covers every route once', async (t) => {
   const schemas = [...schemaPlaces(document)];
   t.true(schemas.length > 2 * operations.length);
   for (const pointer of schemas) t.notThrows(() => ajv.compile({ $ref: `document#${pointer}` }), pointer);
+});
+
+test('the document declares what a download answers: the file, a part of it, and that it is the same', async (t) => {
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
+  const declared = document.paths['/api/admin/attachments/{id}/download']?.get?.responses ?? {};
+  const { id } = (await service.admin.upload('/attachments/upload', 'a receipt')).data as { id: number };
+  const download = (headers = {}) => service.admin.download(`/attachments/${id}/download`, headers);
+  const whole = await download();
+  const same = { 'If-None-Match': whole.headers.get('ETag') ?? '', 'Cache-Control': 'max-age=0' };
+  for (const [{ status }, wanted] of [
+    [whole, 200],
+    [await download({ Range: 'bytes=2-' }), 206],
+    [await download(same), 304],
+  ] as const) {
+    t.is(status, wanted);
+    t.truthy(declared[status], `${status} is not declared`);
+    if (status !== 304)
+      t.deepEqual(Object.keys(declared[status]?.content ?? {}), ['*/*'], 'a file has a type of its own');
+  }
 });
 
 /** Where the document holds schemas of parameters, bodies and answers. */

@@ -57,6 +57,7 @@ function operation(route: Route, writer: SchemaWriter, failures: FailureWriter):
     responses: {
       200: { description: 'Success', content: { ...successContent(route, writer), ...plainContent(route) } },
       ...emptyAnswers(route),
+      ...fileAnswers(route),
       ...failures.answersOf(route),
     },
   };
@@ -96,6 +97,9 @@ function formOf(
 
 const binary = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
+/** A file has a media type of its own. */
+const anyFile = { '*/*': { schema: binary } };
+
 function successContent(route: Route, writer: SchemaWriter): Schema {
   const schema = route.response && writer.output(route.response);
   if (route.reply === 'event-stream') {
@@ -104,7 +108,7 @@ function successContent(route: Route, writer: SchemaWriter): Schema {
       'text/event-stream': { schema: { type: 'string', description: 'Server-sent events' }, example },
     };
   }
-  if (route.reply === 'file') return { 'application/octet-stream': { schema: binary } };
+  if (route.reply === 'file') return anyFile;
   const whole = success(schema);
   return { 'application/json': { schema: whole, example: exampleOf(whole, writer.schemas) } };
 }
@@ -121,6 +125,15 @@ function plainContent({ plainAnswers = [] }: Route): Schema {
 function emptyAnswers({ plainAnswers = [] }: Route): Schema {
   const empty = plainAnswers.filter(({ answer }) => answer.status === 204);
   return Object.fromEntries(empty.map(({ description }) => [204, { description }])) as Schema;
+}
+
+function fileAnswers({ reply }: Route): Schema {
+  if (reply !== 'file') return {};
+  return {
+    206: { description: 'The part of the file that `Range` names', content: anyFile },
+    302: { description: 'To the file in the store, where that serves downloads itself' },
+    304: { description: 'The file is the one whose `ETag` is in `If-None-Match`' },
+  };
 }
 
 function success(data: Schema | null): Schema {

@@ -38,6 +38,13 @@ export const sharedParameters = (writer: SchemaWriter) => ({
     description: 'One-time ticket in place of the bearer token (`createTicket`)',
     schema: { type: 'string' },
   },
+  Range: {
+    name: 'Range',
+    in: 'header',
+    description:
+      'One range of bytes, to resume a download; `If-Range` with the `ETag` of the first part makes sure that the file is the same',
+    schema: { type: 'string', examples: ['bytes=1048576-'] },
+  },
   Link: {
     name: 'link',
     in: 'query',
@@ -56,6 +63,7 @@ export function parametersOf(route: Route, writer: SchemaWriter): Schema[] {
     ...(route.ticket ? [shared('Ticket')] : []),
     ...(route.link ? [shared('Link')] : []),
     ...(route.repeat ? [shared('IdempotencyKey')] : []),
+    ...(route.reply === 'file' ? [shared('Range')] : []),
     ...['Language', ...(route.host ? [] : ['Zone']), 'TraceId'].map(shared),
   ];
 }
