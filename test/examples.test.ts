@@ -1,4 +1,5 @@
 // The examples of the API document against the schemas they stand beside. Needs no database and no Redis.
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -94,16 +95,35 @@ test('numbers, digests and times of examples have the form of those that are ans
     t.regex(value as string, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, name);
 });
 
+test('the signatures shown are those of what they stand beside', (t) => {
+  const signed = (number: string, amount: string, secret: string): string =>
+    createHmac('sha256', secret).update(`${number}|SUCCESS|${amount}`).digest('hex');
+  const { example } =
+    paths['/api/payment/notify/{type}']?.post?.requestBody?.content['application/json'] ?? {};
+  const [secret = ''] = worded('NewMockPaymentMethod', 'shared_secret')?.examples ?? [];
+  const { sign, out_trade_no = '', amount = '', ...others } = example ?? {};
+  t.is(sign, signed(out_trade_no, amount, secret as string));
+  t.deepEqual(Object.keys(others), ['trade_status', 'transaction_id'], 'no second amount');
+  t.true(info.description.includes(`\`${signed('PAY1', '25.80', 'secret')}\``));
+});
+
 interface Worded {
   description?: string;
   examples?: unknown[];
   enum?: unknown[];
 }
 
-const { components, paths } = document as {
+const { components, info, paths } = document as {
+  info: { description: string };
   components: { schemas: Record<string, { properties: Record<string, Worded> }> };
-  paths: Record<string, Record<string, { operationId: string; parameters?: (Worded & { name: string })[] }>>;
+  paths: Record<string, Record<string, Operation>>;
 };
+
+interface Operation {
+  operationId: string;
+  parameters?: (Worded & { name: string })[];
+  requestBody?: { content: Record<string, { example?: Record<string, string> }> };
+}
 
 /** A field of a schema, or the parameter of an operation. */
 function worded(place: string, name: string): Worded | undefined {

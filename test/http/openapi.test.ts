@@ -6,6 +6,7 @@ import test from 'ava';
 import { routes } from '../../src/api/routes.js';
 import { fullPath } from '../../src/api/declare/route.js';
 import { openStream } from '../support/events.js';
+import { unique } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
 
 test('the documentation page loads from this host only', async (t) => {
@@ -38,6 +39,7 @@ interface Operation {
   operationId: string;
   summary: string;
   parameters: { name?: string; in?: string; required?: boolean }[];
+  requestBody?: { content: Record<string, { example: object }> };
   responses: Record<string, { content?: object }>;
   security: object[];
 }
@@ -104,6 +106,16 @@ test('the document declares what a download answers: the file, a part of it, and
     if (status !== 304)
       t.deepEqual(Object.keys(declared[status]?.content ?? {}), ['*/*'], 'a file has a type of its own');
   }
+});
+
+test('the examples of a user and of a payment method make ones that can be used', async (t) => {
+  const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
+  const made = (path: string, own: object) => {
+    const { example } = paths[`/api/admin${path}`]?.post?.requestBody?.content['application/json'] ?? {};
+    return service.admin.post(path, { ...example, ...own });
+  };
+  t.is((await made('/users', { username: unique('u-') })).data.status, 1);
+  t.true((await made('/payment-methods', { code: unique('m-') })).data.is_active);
 });
 
 /** Where the document holds schemas of parameters, bodies and answers. */

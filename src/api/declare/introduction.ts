@@ -43,7 +43,8 @@ and texts are Chinese or, with \`Accept-Language: en-US\`, English. \`trace_id\`
 ## Times, days and amounts
 
 Times are UTC (\`2026-11-22T08:30:00.000Z\`). With \`X-Timezone: Asia/Shanghai\` (or \`Timezone\`, or \`?timezone=\`) times without an offset are
-read in that zone and all are answered in it. A time filter is a day (\`2026-11-22\`), a time (\`2026-11-22 08:30:00\`) or RFC 3339.
+read in that zone, and \`created_at\`, \`updated_at\`, \`deleted_at\` and \`pay_time\` are answered in it, with what the operator adds to them; all other
+times stay UTC. A time filter is a day (\`2026-11-22\`), a time (\`2026-11-22 08:30:00\`) or RFC 3339.
 Amounts are JSON numbers of at most two decimals, up to 10¹³; they may be sent as texts (\`"25.80"\`), and are exact either way.
 
 ## Texts
@@ -54,13 +55,15 @@ taken in descriptions, remarks, names of products and the content of notificatio
 ## Doing things once
 
 An operation that creates takes an \`Idempotency-Key\` of up to 128 visible characters. Repeating the request with the same key answers the
-record that was made first, also after 503 or a lost connection. The same key with another body is refused.
+record that was made first, also after 503 or a lost connection. The same key with another body is refused. A key belongs to its administrator and
+kind of operation, and is remembered for seven days.
 
 ## Payment callbacks
 
 A payment company sends its result to \`${config.app.url}/api/payment/notify/{type}\`, as JSON or as a form. For the mock channel the signature is the
 lower-case hex HMAC-SHA-256 of \`out_trade_no|SUCCESS|amount\` under the method's \`shared_secret\`, the amount with two decimals.
-For payment \`PAY1\` of 25.80 under the secret \`secret\` that is the HMAC of the text \`PAY1|SUCCESS|25.80\`.
+For payment \`PAY1\` of 25.80 under the secret \`secret\` the text is \`PAY1|SUCCESS|25.80\` and the signature
+\`53b375a800326e1625ba93db207f6184b695524d45997b97d0e51a023629416a\`.
 The answer is 200 with \`status\` \`paid\`, or \`processing\` when it was stored and will be settled. 503 means: send it again. Repeats are
 safe; refusals are 4xx with their \`error_code\`. \`transaction_id\`, \`trade_no\` or \`third_party_no\` is stored as the company's number;
 \`amount\`, \`total_amount\` or \`pay_amount\`, when sent, must be the amount of the payment.

@@ -17,7 +17,7 @@ export const sharedParameters = (writer: SchemaWriter) => ({
     name: 'X-Timezone',
     in: 'header',
     description:
-      'IANA zone that times are read in and answered in; UTC without it. `Timezone` and the query parameter `timezone` do the same',
+      'IANA zone that times are read in, and `created_at`, `updated_at`, `deleted_at` and `pay_time` answered in; UTC without it. `Timezone` and the query parameter `timezone` do the same',
     schema: { type: 'string', examples: ['Asia/Shanghai'] },
   },
   TraceId: {

@@ -41,7 +41,7 @@ export const month = () => keywords(text(), { pattern: '^\\d{4}-\\d{2}$' });
 
 /** 0 disabled, 1 enabled. */
 export const enabled = () =>
-  as<number>(Joi.number().valid(0, 1).required().description('0 disabled, 1 enabled'));
+  as<number>(Joi.number().valid(0, 1).required().description('0 disabled, 1 enabled').example(1));
 
 const plain = ['string', 'number', 'boolean', 'null'].map((type) => ({ type }));
 const object = { type: 'object', additionalProperties: { $ref: '#/components/schemas/Json' } };

@@ -14,6 +14,15 @@ const amountNames = ['amount', 'total_amount', 'pay_amount'];
 const shortestSecret = config.app.production ? 16 : 1;
 const sharedSecret = secret(nonEmptyText(200).min(shortestSecret)).description('Key of the signature');
 
+/** A callback about the payment of the examples, signed with the secret of the examples. */
+const sample = {
+  out_trade_no: 'PAY2026112201M8162Y405D3H8Q2J6V0N7C1E',
+  trade_status: success,
+  amount: '25.80',
+  transaction_id: 'T-1001',
+  sign: 'a74682d2b2814de5f963842a02d6939bbe553f1d949b390ce7f7bcc7f6a93120',
+};
+
 const unsigned = {
   zh: '没有密钥：任何人发来的回调都会被接受',
   en: 'is not set: the callback of anybody is accepted',
@@ -37,7 +46,9 @@ export const mock: Channel = {
   configSchema: Joi.object<MethodConfig>({
     // In production a method without a secret would accept anybody's callback.
     shared_secret: config.payments.unsignedMockAllowed ? sharedSecret : sharedSecret.required(),
-    notify_url: webUrl().description('Where callbacks go, if not to this service'),
+    notify_url: webUrl()
+      .description('Where callbacks go, if not to this service')
+      .example('https://pay.example.com/api/payment/notify/mock'),
   }),
   placedSchema: Joi.object({
     payment_no: Joi.string().required(),
@@ -52,11 +63,11 @@ export const mock: Channel = {
     trade_status: Joi.string().valid(success).required().description('Only this word is a payment'),
     sign: Joi.string()
       .pattern(/^[0-9a-f]{64}$/)
-      .example('3f0a377ba0a4a460ecb616f6507ce0d8cfa3e704025d4fda3ed0c5ca05468728')
+      .example(sample.sign)
       .description('HMAC-SHA-256 of `out_trade_no|SUCCESS|amount` under the shared secret, lower-case hex'),
     ...Object.fromEntries(amountNames.map((name) => [name, claimedAmount()])),
     ...Object.fromEntries(numberNames.map((name) => [name, claimedNumber()])),
-  }),
+  }).example(sample),
 
   // Returns the callback the company would send, signed if the method has a secret and the caller may see it, so that
   // a trial can continue.

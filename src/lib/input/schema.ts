@@ -79,7 +79,7 @@ export const webAddress = (max: number) =>
   });
 
 /** 0 disabled, 1 enabled. */
-export const status = () => Joi.number().valid(0, 1).description('0 disabled, 1 enabled');
+export const status = () => Joi.number().valid(0, 1).description('0 disabled, 1 enabled').example(1);
 
 /** An integer clamped to its range instead of refused. */
 export const clamped = ({ fallback, min, max, tooSmall = min }: Bounds) =>
