@@ -137,7 +137,8 @@ export const routes = [
     name: 'createTicket',
     limit: 'ticket',
     summary: 'Get a one-time ticket for the WebSocket or an event stream',
-    description: 'Good for one use within 60 seconds: `/ws/admin/notifications?ticket=…`.',
+    description:
+      'Good for one use within 60 seconds: `/ws/admin/notifications?ticket=…`. A socket is closed with 4401 when its session ends and with 4429 when the administrator opens an eleventh; after any other end connect again, with a new ticket.',
     access: 'signedIn',
     isLogged: false,
     response: record({ ticket: text(), expires_in: integer() }),
