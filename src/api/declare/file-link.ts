@@ -9,7 +9,7 @@ export const fileLink = resource('FileLink', { url: text(), expires_at: timestam
 
 /** Texts for the documentation. */
 export const linkDescription =
-  'Good for an hour and for this file only, with ranges, as long as the session lasts and its rights allow it.';
+  'Good for an hour and for this file only, as long as the session lasts and its rights allow it.';
 
 /**
  * The URL endpoint of a file route.

@@ -60,6 +60,10 @@ export const routes = [
     access: 'signedIn',
     query: Joi.object<{ type: string }, true>({
       type: Joi.string()
+        .description(
+          `What to list: ${Object.keys(sources).join(', ')}, or \`dictionary:\` with the code of a type`,
+        )
+        .example('role')
         .pattern(new RegExp(`^(?:${Object.keys(sources).join('|')}|dictionary:.{1,50})$`, 'u'))
         .required(),
     }),

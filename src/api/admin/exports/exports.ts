@@ -46,7 +46,7 @@ export const routes = [
       ...listKeys(exportSortable),
       type: Joi.string().valid(...exportTypes),
       format: Joi.string().valid(...exportFormats),
-      status: Joi.number().valid(0, 1, 2),
+      status: Joi.number().valid(0, 1, 2).description('0 waiting or running, 1 finished, 2 failed'),
     }),
     response: pageOf(exportRecord),
     handle: ({ admin, query }) => listExports(admin, query),

@@ -79,7 +79,7 @@ export const routes = [
       '`init` (filename, total_size or total_chunks, optionally chunk_size and sha256) answers a chunk_id; `upload` sends the ' +
       'chunk `chunk_index` (from 0) and opens the session by itself when it names filename and total_chunks; `merge` answers ' +
       'the attachment, or `{chunk_id, status: "merging"}` when that takes longer; `cancel` removes the chunks of an upload ' +
-      'that is not being merged.',
+      'that is not being merged. Chunks are sent as forms, the other actions as JSON or as forms.',
     access: store,
     upload: {
       parts: ['file', 'chunk'],
