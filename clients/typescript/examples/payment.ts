@@ -1,4 +1,4 @@
-// From signing in to a paid order, a file and an export: URL=… SECRET=… node payment.js. Prints what it did as JSON.
+// From signing in to a paid order, a file and an export. Reads URL and SECRET from the environment, prints what it did as JSON.
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asForm, createClient, dataOf, RequestFailed } from '../src/index.js';
