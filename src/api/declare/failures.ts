@@ -22,7 +22,7 @@ export const failureSchemas: Record<string, Schema> = {
       },
       errors: {
         type: 'object',
-        description: 'Texts per field, when it is about fields',
+        description: 'Texts per field, when it is about fields; a nested one is called `details.0.price`',
         additionalProperties: { type: 'array', items: { type: 'string' } },
       },
       trace_id: { type: 'string', description: 'Identifies the request in logs and messages to support' },

@@ -4,6 +4,7 @@ import { queueNames } from '../../lib/queue/names.js';
 import { Admin, Department, Menu, Role } from '../../models/access/tables.js';
 import { Attachment } from '../../models/files/tables.js';
 import { Refund } from '../../models/trade/channel-tables.js';
+import { attentionTexts } from '../../models/trade/payment-attention.js';
 import { Payment, PaymentMethod, User } from '../../models/trade/tables.js';
 import {
   described,
@@ -47,7 +48,13 @@ const method = recordOrNull(
 );
 
 export const paymentKeys = {
-  ...described(keysOf(Payment), { status: ['pending, paid, failed or cancelled'] }),
+  ...described(keysOf(Payment), {
+    status: ['pending, paid, failed or cancelled'],
+    fail_reason: [
+      `Why a person must look at it (${Object.keys(attentionTexts).join(', ')}), or why it could not be placed; null for none`,
+      null,
+    ],
+  }),
   payment_method: method,
   assignee: namedAdmin.description('The administrator who handles it'),
 };
