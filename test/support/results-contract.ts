@@ -78,7 +78,7 @@ export function resultsContract(sample: ResultsSample) {
   async function place(more: { config?: MethodConfig; expireAt?: Date } = {}): Promise<PlacedPayment> {
     const { config = sample.config(), expireAt = null } = more;
     const payment = { paymentNo: newPaymentNumber(new Date()), amount: Money.from('12.30'), config };
-    const placement = { ...payment, orderNo: newOrderNumber(new Date()), expireAt, showsSignature: false };
+    const placement = { ...payment, orderNo: newOrderNumber(new Date()), expireAt };
     const gateway = await channel.place?.({ ...placement, notifyUrl: 'https://back-office.test/' }, signal());
     return { ...payment, gateway: gateway ?? {} };
   }

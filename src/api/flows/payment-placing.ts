@@ -16,12 +16,10 @@ import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { assertFitsChannel, recordPlacement, payablePayment } from '../../models/trade/payment-placement.js';
-import type { Identity } from '../../models/access/identity.js';
 import { askNow } from '../../models/trade/channel-asking.js';
 import { follow, unfollow } from '../../models/trade/payment-follow-up.js';
 import { findPayment, type PaymentRecord } from '../../models/trade/payment.js';
 import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';
-import { mayPass } from '../declare/permission.js';
 
 /** What placing a payment may be refused with. */
 export const placingRefusals: ErrorSlug[] = [
@@ -68,16 +66,14 @@ export async function placingChannel(methodId: number): Promise<Channel> {
 /**
  * Places a pending payment. If that fails, it stays pending, with the reason, and may be placed again.
  *
- * @param showsSignature whether a trial channel may answer the signature of its callback
- * @returns what the client needs to continue, as the channel states it, with the type of the channel
+ * @returns the payment with what the client needs to continue, as the channel states it, and the type of the channel
  * @throws order_not_payable, order_being_paid unless payment and order are pending; what `assertFitsChannel` throws;
  * third_party_error with the reason
  */
-async function placePayment(
+export async function placePayment(
   channel: Channel,
   payment: PaymentRecord,
-  showsSignature: boolean,
-): Promise<unknown> {
+): Promise<PaymentRecord & { gateway: unknown }> {
   const { payment_no, order_no, amount } = payment;
   // Secrets that do not open leave no follow-up behind.
   const [payable] = await Promise.all([
@@ -94,16 +90,18 @@ async function placePayment(
   // Read anew: from here on the account of the method stays.
   const methodConfig = await configOfMethod(payment.payment_method_id);
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
-  const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
+  const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl };
   try {
     const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
     const gateway = await measured(channel.type, 'place', async () =>
       channel.place?.({ ...placement, config: methodConfig }, signal),
     );
-    if (payment.fail_reason !== null) await recordPlacement(payment_no, null);
+    const wasRefused = payment.fail_reason !== null;
+    if (wasRefused) await recordPlacement(payment_no, null);
     // It may have been paid while the channel was asked.
     if (!channel.answersLocally) await payablePayment(payment_no, order_no);
-    return { type: channel.type, ...gateway };
+    const placed = wasRefused ? await findPayment(payment_no) : payment;
+    return { ...placed, gateway: { type: channel.type, ...gateway } };
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
     logger.warn({ error, payment_no, type: channel.type }, 'a channel refused a payment');
@@ -112,19 +110,6 @@ async function placePayment(
     const reason = readable(error.text(currentLanguage()));
     return fail('third_party_error', { params: { reason }, cause: error });
   }
-}
-
-/** Places a payment for an administrator, who may be allowed to see the signature of a trial callback. */
-export async function placeFor(
-  admin: Identity,
-  channel: Channel,
-  made: PaymentRecord,
-): Promise<PaymentRecord & { gateway: unknown }> {
-  const { app, payments } = config;
-  // With the signature one can pay without money; in production it requires the permission to set the secret.
-  const isTrusted = !app.production || mayPass(admin, ['PUT /api/admin/payment-methods/{id}']);
-  const gateway = await placePayment(channel, made, payments.mockSignVisible && isTrusted);
-  return { ...(made.fail_reason === null ? made : await findPayment(made.payment_no)), gateway };
 }
 
 /**

@@ -15,8 +15,6 @@ export interface Placement {
   expireAt: Date | null;
   /** The notify URL of the channel. */
   notifyUrl: string;
-  /** Whether the caller may see the signature of a trial callback. */
-  showsSignature: boolean;
   config: MethodConfig;
 }
 

@@ -56,7 +56,7 @@ export const mock: Channel = {
     amount: exactAmount().required(),
     notify_url: Joi.string().required().description('Where the callback is to be sent'),
     trade_status: Joi.string().valid(success).required().description('What the callback says'),
-    sign: Joi.string().description('Signature of that callback, when the caller may see it'),
+    sign: Joi.string().description('Signature of that callback; none in production'),
   }),
   callbackSchema: Joi.object({
     out_trade_no: Joi.string().required().description('Number of the payment'),
@@ -69,16 +69,18 @@ export const mock: Channel = {
     ...Object.fromEntries(numberNames.map((name) => [name, claimedNumber()])),
   }).example(sample),
 
-  // Returns the callback the company would send, signed if the method has a secret and the caller may see it, so that
-  // a trial can continue.
-  place({ paymentNo, amount, notifyUrl, showsSignature, config: { shared_secret } }) {
+  // Returns the callback the company would send, so that a trial can continue; in production without its signature, with
+  // which one could pay without money.
+  place({ paymentNo, amount, notifyUrl, config: { shared_secret } }) {
     return Promise.resolve({
       payment_no: paymentNo,
       gateway: 'mock',
       amount,
       notify_url: notifyUrl,
       trade_status: success,
-      ...(shared_secret && showsSignature ? { sign: sign(paymentNo, amount, shared_secret) } : {}),
+      ...(shared_secret && config.payments.mockSignVisible
+        ? { sign: sign(paymentNo, amount, shared_secret) }
+        : {}),
     });
   },
 

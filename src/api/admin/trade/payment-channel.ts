@@ -9,7 +9,7 @@ import { gatewayAnswer } from '../../declare/channel-schemas.js';
 import { paymentKeys } from '../../declare/records.js';
 import { amount, record, text, textOrNull, timestampOrNull } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { placeFor, placingChannel, placingRefusals, queryPayment } from '../../flows/payment-placing.js';
+import { placePayment, placingChannel, placingRefusals, queryPayment } from '../../flows/payment-placing.js';
 
 const tradeStates = {
   pending: 'NOTPAY',
@@ -36,9 +36,9 @@ export const routes = [
     params: numberParam,
     fails: placingRefusals,
     response: record({ ...paymentKeys, gateway: gatewayAnswer().required() }),
-    async handle({ admin, params }) {
+    async handle({ params }) {
       const made = await findPayment(params.payment_no);
-      return placeFor(admin, await placingChannel(made.payment_method_id), made);
+      return placePayment(await placingChannel(made.payment_method_id), made);
     },
   }),
   route({

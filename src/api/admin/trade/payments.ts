@@ -24,7 +24,7 @@ import { Order, PaymentCallback, PaymentHandling, User } from '../../../models/t
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { clearingKeys, paymentKeys, refund } from '../../declare/records.js';
-import { placeFor, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
+import { placePayment, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
 import {
   amount,
   described,
@@ -118,16 +118,16 @@ export const routes = [
     }),
     fails: ['order_unknown', 'payment_amount_not_equal', ...placingRefusals],
     response: resource('PlacedPayment', { ...paymentKeys, gateway: gatewayAnswer() }),
-    async handle({ admin, body: { initiate, ...payment } }) {
+    async handle({ body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
       const made = await createPayment(payment, channel);
-      return channel ? placeFor(admin, channel, made) : { ...made, gateway: undefined };
+      return channel ? placePayment(channel, made) : { ...made, gateway: undefined };
     },
-    async repeat(id, { admin, body: { initiate } }) {
+    async repeat(id, { body: { initiate } }) {
       const made = await findPayment(String(id));
       // It may have been paid or cancelled since.
       if (!initiate || made.status !== 'pending') return { ...made, gateway: undefined };
-      return placeFor(admin, await placingChannel(made.payment_method_id), made);
+      return placePayment(await placingChannel(made.payment_method_id), made);
     },
   }),
   ...exportRoutes('payments', { zh: '支付', en: 'payments' }),
