@@ -25,9 +25,10 @@ export const appSettings: Joi.StrictSchemaMap<AppEnvironment> = {
     .description('development, test or production, which refuses weak settings; in a release production'),
   HOST: Joi.string().description('address to listen on; 127.0.0.1, in production 0.0.0.0'),
   PORT: Joi.number().port().default(3000).description('port to listen on; 0 takes a free one'),
-  APP_URL: urlOf('http', 'https').description(
-    'public address of the service, base of every URL it gives away; http://localhost:PORT',
-  ),
+  APP_URL: urlOf('http', 'https')
+    .pattern(/[?#]/, { invert: true })
+    .message('{#label} must have neither ? nor #')
+    .description('public address of the service, base of every URL it gives away; http://localhost:PORT'),
   CORS_ORIGINS: list(isOrigin).description(
     'origins, comma separated, whose pages may call the API and open sockets',
   ),

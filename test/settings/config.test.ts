@@ -147,6 +147,12 @@ test.serial('all wrong settings are reported at once', async (t) => {
   );
 });
 
+test.serial('the public address is one that a path can follow', async (t) => {
+  for (const APP_URL of ['https://shop.example?a=b', 'https://shop.example/back#office'])
+    t.deepEqual((await load({ APP_URL })).problems, ['"APP_URL" must have neither ? nor #'], APP_URL);
+  t.is((await configOf({ APP_URL: 'https://shop.example/back/' })).app.url, 'https://shop.example/back');
+});
+
 test.serial('wrong settings end the process with a list', async (t) => {
   const here = await load({ PORT: '99999', REDIS_URL: 'localhost:6379' });
   t.is(
