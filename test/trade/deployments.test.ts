@@ -94,6 +94,7 @@ test('disabling payments closes their endpoints and menus', async (t) => {
     ['GET', '/payment-methods/1'],
     ['PUT', '/payment-methods/1'],
     ['DELETE', '/payment-methods/1'],
+    ['GET', '/options?type=payment_method'],
   ] as const) {
     const answer = await admin.request(method, path, { body: method === 'GET' ? undefined : {} });
     t.deepEqual(

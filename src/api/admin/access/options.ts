@@ -1,5 +1,6 @@
 // /options: values and labels for select boxes.
 import Joi from 'joi';
+import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { toTree, type Tree } from '../../../lib/values/tree.js';
 import { adminOptions } from '../../../models/access/admin.js';
@@ -67,10 +68,11 @@ export const routes = [
         .pattern(new RegExp(`^(?:${Object.keys(sources).join('|')}|dictionary:.{1,50})$`, 'u'))
         .required(),
     }),
-    fails: ['no_permission'],
+    fails: ['module_payments_disabled', 'no_permission'],
     response: options,
     handle({ admin, query: { type } }) {
       const kind = type.startsWith(dictionaryPrefix) ? 'dictionary' : (type as OptionType);
+      if (kind === 'payment_method' && !config.payments.enabled) fail('module_payments_disabled');
       if (!mayPass(admin, [`GET /api/admin/${lists[kind]}`])) fail('no_permission');
       return kind === 'dictionary' ? dictionaryOptions(type.slice(dictionaryPrefix.length)) : sources[kind]();
     },
