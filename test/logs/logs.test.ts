@@ -183,7 +183,7 @@ test('every attempt to sign in is logged with its outcome', async (t) => {
       'username_or_password_error',
       'captcha_required',
       'captcha_invalid',
-    ].map((outcome) => [null, 0, outcome]),
+    ].map((outcome) => [account.id, 0, outcome]),
   ];
   await until(async () => (await logins(username)).length === expected.length);
   const seen = (await logins(username)).map(({ admin_id, status, outcome }) => [admin_id, status, outcome]);

@@ -15,15 +15,21 @@ export type Credential = Pick<
  * @throws too_many_requests when too many passwords are being checked
  */
 export async function findByPassword(username: string, password: string): Promise<Credential | undefined> {
-  const found = await Admin.unscoped().findOne({ where: { username } });
-  // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a separate count of failures.
-  const row = found?.username.toLowerCase() === username.toLowerCase() ? credentialOf(found) : undefined;
+  const found = await findByName(username);
+  const row = found && credentialOf(found);
   const match = await matchPassword(password, row?.password_hash);
   if (!match || !row) return undefined;
   if (match !== 'outdated') return row;
   const password_hash = await rehash(row, password);
   // Another sign-in has rehashed the password, or it was changed: the stored hash decides.
   return password_hash ? { ...row, password_hash } : findByPassword(username, password);
+}
+
+/** The administrator of that name. */
+export async function findByName(username: string): Promise<Admin | undefined> {
+  const found = await Admin.unscoped().findOne({ where: { username } });
+  // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a separate count of failures.
+  return found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
 }
 
 // BCRYPT_COST or APP_KEY has changed since; the condition keeps a password that was changed meanwhile. What fails now is done at

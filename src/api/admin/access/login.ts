@@ -10,7 +10,7 @@ import { signToken } from '../../../lib/secrets/token.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import { openSession } from '../../../models/access/admin-session.js';
 import { needsPasswordChange } from '../../../models/access/identity.js';
-import { findByPassword, type Credential } from '../../../models/access/sign-in.js';
+import { findByName, findByPassword, type Credential } from '../../../models/access/sign-in.js';
 import { limit } from '../../http/middleware/limits.js';
 import { logLogin } from '../../declare/operation-log.js';
 import { flag, integer, record, text, textOrNull, timestamp } from '../../declare/response.js';
@@ -66,7 +66,7 @@ export const routes = [
     async handle({ body, ip, userAgent }) {
       const attempt = { username: body.username.slice(0, 50), ip, userAgent };
       const logFailure = async (error: unknown): Promise<never> => {
-        await logLogin({ ...attempt, adminId: undefined, outcome: reasonOf(error) });
+        await logLogin({ ...attempt, adminId: await idOfName(error, body), outcome: reasonOf(error) });
         throw error;
       };
       const admin = await identify(body, { ip, username: body.username }).catch(logFailure);
@@ -177,6 +177,12 @@ function needsCaptcha({ count, isAddressSuspect }: Failures): boolean {
   if (config.auth.captchaMode !== 'adaptive') return isAlwaysRequired;
   const isDue = isAddressSuspect || count >= config.auth.captchaAfterFailures;
   return isDue && redis.status === 'ready';
+}
+
+// Whose name was tried. Nobody is asked during an outage: the answer would take twice as long.
+async function idOfName(error: unknown, { username }: LoginBody): Promise<number | undefined> {
+  if (!(error instanceof AppError)) return undefined;
+  return (await findByName(username).catch(() => undefined))?.id;
 }
 
 // An attempt that failed because of an outage is logged as well.

@@ -9,7 +9,10 @@ import { described, keysOf, pageOf, resource, text } from '../../declare/respons
 import { can, route } from '../../declare/route.js';
 
 const item = resource('LoginLog', {
-  ...described(keysOf(LoginLog), { status: ['0 failure, 1 success'] }),
+  ...described(keysOf(LoginLog), {
+    status: ['0 failure, 1 success'],
+    admin_id: ['The administrator of that name; null when there is none'],
+  }),
   message: text().description('Outcome, in the language of the request'),
 });
 
