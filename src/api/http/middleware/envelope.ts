@@ -78,7 +78,7 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
     logAccess(ctx, durationMs);
     // Detached work, such as an event stream, is not part of it.
     context.span = undefined;
-    endRequestSpan(span, ctx, nameOf(ctx));
+    endRequestSpan(span, ctx);
   });
 };
 
@@ -174,12 +174,6 @@ function askedZone(ctx: Context): string | undefined {
   return fromQuery?.toString() || ctx.get('X-Timezone') || ctx.get('Timezone') || undefined;
 }
 
-// Unknown paths would make unlimited label values.
-function nameOf(ctx: Context): string | undefined {
-  const { route } = ctx.state as RequestState;
-  return route && `${route.method} ${fullPath(route)}`;
-}
-
 function logAccess(ctx: Context, durationMs: number): void {
   const { ip, identity, route } = ctx.state as RequestState;
   // Unknown paths would make unlimited label values.
@@ -213,14 +207,12 @@ function beginRequestSpan(ctx: Context, traceId: string): Span | undefined {
   return startSpan(ctx.method, { kind: SpanKind.SERVER, parent, attributes });
 }
 
-/**
- * @param route method and path of the matched route; undefined when there is none
- */
-function endRequestSpan(span: Span | undefined, { status }: Context, route: string | undefined): void {
+function endRequestSpan(span: Span | undefined, { status, state }: Context): void {
   if (!span) return;
-  if (route !== undefined) {
-    span.updateName(route);
-    span.setAttribute('http.route', route.slice(route.indexOf(' ') + 1));
+  const { route } = state as RequestState;
+  if (route) {
+    span.updateName(`${route.method} ${fullPath(route)}`);
+    span.setAttribute('http.route', fullPath(route));
   }
   span.setAttribute('http.response.status_code', status);
   if (status >= 500) failSpan(span, String(status));
