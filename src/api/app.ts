@@ -77,7 +77,6 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
         admin: identity,
         ip: state.ip,
         userAgent: ctx.get('User-Agent') || undefined,
-        header: (name) => ctx.get(name) || undefined,
         deadline,
         upload,
       };

@@ -36,8 +36,6 @@ export interface Call<A extends Access, P, Q, B, U = UploadDeclaration | undefin
   /** Canonical address of the client. */
   ip: string;
   userAgent: string | undefined;
-  /** A request header as text. */
-  header: (name: string) => string | undefined;
   /** Deadline of the answer, in milliseconds of performance.now(). */
   deadline: number;
   /** The file of a multipart body; removed when the handler is done, unless the storage has taken it. */

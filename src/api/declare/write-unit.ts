@@ -26,8 +26,9 @@ const header = 'Idempotency-Key';
 const headers = Joi.object({ [header]: idempotencyKey });
 
 /** The Idempotency-Key of a request, if any. */
-function idempotencyKeyOf(read: (name: string) => string | undefined): string | undefined {
-  return (validate(headers, { [header]: read(header) }) as Record<string, string | undefined>)[header];
+function idempotencyKeyOf(ctx: Context): string | undefined {
+  const given = { [header]: ctx.get(header) || undefined };
+  return (validate(headers, given) as Record<string, string | undefined>)[header];
 }
 
 type AnyCall = Call<Access, object, object, object>;
@@ -70,8 +71,8 @@ async function answerEarlier(
 }
 
 function repeatableOf(route: Route, call: AnyCall, ctx: Context): Repeatable | undefined {
-  const { admin, body, upload, header, params } = call;
-  const key = route.repeat && idempotencyKeyOf(header);
+  const { admin, body, upload, params } = call;
+  const key = route.repeat && idempotencyKeyOf(ctx);
   if (!key || !admin) return undefined;
   const { path: _, ...file } = upload ?? { path: '' };
   return {
