@@ -32,7 +32,7 @@ export interface JobDefinition<P, R = unknown> {
 
 export interface Job<P = unknown, R = unknown> extends JobDefinition<P, R> {
   /** @throws QueueUnavailable */
-  enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
+  enqueue(payload: P): Promise<void>;
   /** As `enqueue`; a job that the queue does not take now is queued later, by the sweeper. */
   enqueueOrLeave(payload: P, options?: { delayMs?: number }): Promise<void>;
   /** As `enqueue`, for work that failed for good: a separate job, even while another one for the same work waits. */
@@ -59,7 +59,7 @@ export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
   });
   return {
     ...definition,
-    enqueue: (payload, { delayMs } = {}) => add(work(payload, delayMs)),
+    enqueue: (payload) => add(work(payload)),
     enqueueOrLeave: (payload, { delayMs } = {}) =>
       add(work(payload, delayMs)).catch((error: unknown) =>
         logger.warn({ error, job: definition.name }, 'enqueueing failed; the sweeper will queue this work'),
