@@ -50,17 +50,14 @@ export function inContext<T>(context: Context, run: () => T): T {
 /** Runs shared work outside the context of the request that happens to start it. */
 export const inNoContext = <T>(run: () => T): T => storage.exit(run);
 
+const within = <T>(more: Partial<Context>, run: () => T): T =>
+  storage.run({ traceId: '', language: defaultLanguage, ...storage.getStore(), ...more }, run);
+
 /** Runs the function under that span. */
-export function inSpan<T>(span: Span, run: () => T): T {
-  const own = storage.getStore() ?? { traceId: '', language: defaultLanguage };
-  return storage.run({ ...own, span }, run);
-}
+export const inSpan = <T>(span: Span, run: () => T): T => within({ span }, run);
 
 /** Runs what stores log entries: what it logs must not become an entry, which would cause more of itself. */
-export function storingEntries<T>(run: () => T): T {
-  const own = storage.getStore() ?? { traceId: '', language: defaultLanguage };
-  return storage.run({ ...own, isStoringEntries: true }, run);
-}
+export const storingEntries = <T>(run: () => T): T => within({ isStoringEntries: true }, run);
 
 /** Whether what runs stores log entries. */
 export const isStoringEntries = (): boolean => storage.getStore()?.isStoringEntries === true;
