@@ -1,6 +1,6 @@
 // The contract of a payment channel: one file per channel, with the rules of its company and no access to our tables.
 import type Joi from 'joi';
-import { say, type Language, type Text } from '../values/language.js';
+import { inBoth, say, type Language, type Text } from '../values/language.js';
 import type { Money } from '../values/money.js';
 
 /** Settings of a payment method, text by key. */
@@ -164,7 +164,7 @@ export class ChannelFailure extends Error {
    * @param reason for people: the company's own words if any, else ours in both languages
    */
   constructor(reason: string | Text, cause?: unknown) {
-    super(typeof reason === 'string' ? reason : `${reason.zh} / ${reason.en}`, { cause });
+    super(typeof reason === 'string' ? reason : inBoth(reason), { cause });
     this.#reason = reason;
   }
 
