@@ -53,9 +53,9 @@ export async function findOrOpenSession(key: SessionKey, session?: NewSession): 
   return findSession(key);
 }
 
-/** @throws chunk_session_not_found, also when it is another's */
-export async function findSession(key: SessionKey): Promise<ChunkUpload> {
-  return (await selectSession(key)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
+/** A session, locked in a transaction. @throws chunk_session_not_found, also when it is another's */
+export async function findSession(key: SessionKey, t?: Transaction): Promise<ChunkUpload> {
+  return (await selectSession(key, t)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 /** @throws chunk_session_not_found */
@@ -88,7 +88,7 @@ export function assertMatchesSession(session: ChunkUpload, announced: Partial<Ne
  */
 export async function cancelSession(key: SessionKey): Promise<void> {
   const files = await transact(async (t) => {
-    const session = await lockSession(key, t);
+    const session = await findSession(key, t);
     if (session.status === 'merging' || session.status === 'completed')
       fail('chunk_session_closed', { field: 'chunk_id' });
     return deleteSession(session, t);
@@ -108,11 +108,6 @@ export async function sweepSessions(): Promise<void> {
     });
     await removeFiles(files);
   }
-}
-
-/** The session, locked for the rest of the transaction. @throws chunk_session_not_found */
-export async function lockSession(key: SessionKey, t: Transaction): Promise<ChunkUpload> {
-  return (await selectSession(key, t)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 export const expiry = (): Date => new Date(now().getTime() + config.storage.chunkSessionMs);
