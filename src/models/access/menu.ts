@@ -18,12 +18,10 @@ export type MenuFields = Fields<Menu, 'module'>;
 export type MenuRecord = Listed<Menu>;
 
 /** Modules whose menus disappear while they are switched off. */
-const switchedOff = new Set(
-  [
-    { module: 'orders', enabled: config.app.ordersEnabled },
-    { module: 'payments', enabled: config.payments.enabled },
-  ].flatMap(({ module, enabled }) => (enabled ? [] : [module])),
-);
+const switchedOff = new Set([
+  ...(config.app.ordersEnabled ? [] : ['orders']),
+  ...(config.payments.enabled ? [] : ['payments']),
+]);
 
 const duplicates = { uq_menus_slug: { slug: 'menu_slug_exists', field: 'slug' } } as const;
 
