@@ -70,7 +70,10 @@ export const routes = [
         throw error;
       };
       const admin = await identify(body, { ip, username: body.username }).catch(logFailure);
-      if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
+      if (admin.status !== 1) {
+        await logLogin({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
+        fail('account_disabled');
+      }
       const session = await openSession(admin, ip, userAgent).catch(logFailure);
       const { jti, issuedAt, expiresAt } = session;
       if (session.isNewAddress) await notifyOwner(admin.id, ip, jti);
@@ -189,9 +192,4 @@ async function idOfName(error: unknown, { username }: LoginBody): Promise<number
 function reasonOf(error: unknown): ErrorSlug {
   if (error instanceof AppError) return error.slug;
   return isDatabaseDown(error) ? 'database_unavailable' : 'internal_error';
-}
-
-async function refuse(attempt: Parameters<typeof logLogin>[0] & { outcome: ErrorSlug }): Promise<never> {
-  await logLogin(attempt);
-  return fail(attempt.outcome);
 }
