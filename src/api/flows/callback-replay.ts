@@ -4,7 +4,6 @@ import { currentTraceId } from '../../lib/process/context.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { findCalledPayment, type CalledPayment } from '../../models/trade/callback-intake.js';
 import { storedCallback, type StoredCallback } from '../../models/trade/payment-callback.js';
-import type { Settlement } from '../../models/trade/payment-attempt.js';
 import { acceptCallback, isPaidBy, judge, noted, readClaim } from './callback-judgement.js';
 import { settleAccepted, type Accepted } from './callback-settlement.js';
 
@@ -18,8 +17,7 @@ export const replayOutcomes = [
   noted,
 ] as const;
 
-export type ReplayOutcome =
-  Exclude<Settlement, 'payment_third_party_no_used' | 'gone'> | 'processing' | 'noted';
+type ReplayOutcome = (typeof replayOutcomes)[number];
 
 /**
  * Settles a stored callback. A refused one is first verified again, under the current configuration. However often it
