@@ -1,10 +1,8 @@
 // Fields and answers of a balance change, for /users/{id}/update-balance and POST /user-balance-logs.
 import Joi from 'joi';
 import { money, optionalMultiline, optionalText } from '../../lib/input/schema.js';
-import type { Operator } from '../../models/trade/balance.js';
 import { BalanceLog, balanceChangeTypes, User } from '../../models/trade/tables.js';
 import { Admin } from '../../models/access/tables.js';
-import type { Identity } from '../../models/access/identity.js';
 import { amount, keysOf, record, recordOrNull, resource } from '../declare/response.js';
 
 /** The fields of a change. */
@@ -33,6 +31,3 @@ export const balanceLog = resource('UserBalanceLog', {
 });
 
 export const balanceChanged = record({ balance: amount(), log: balanceLog });
-
-/** The administrator who changes a balance. */
-export const operatorOf = ({ adminId, username }: Identity): Operator => ({ id: adminId, username });

@@ -6,6 +6,7 @@ import { isDuplicate } from '../../lib/database/errors.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
 import { announce } from '../../lib/redis/changes.js';
+import type { Identity } from '../access/identity.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { insertRow, updateRows } from '../tables/rows.js';
 import { findRequest, type BalanceLogRecord } from './balance-log.js';
@@ -96,11 +97,13 @@ const owners = selection(columnsOf(User, 'u', 'username', 'balance'), 'users u')
 /** The answer about a change. */
 export const changed = (log: BalanceLogRecord): BalanceChanged => ({ balance: log.balance_after, log });
 
-/** Who changes a balance. */
+/** The administrator who acts, as records name them. */
 export interface Operator {
   id: number;
   username: string;
 }
+
+export const operatorOf = ({ adminId, username }: Identity): Operator => ({ id: adminId, username });
 
 async function appliedBefore(
   userId: number,

@@ -10,6 +10,7 @@ import { Admin } from '../access/tables.js';
 import { insertRow, updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
+import type { Operator } from './balance.js';
 import { openEvents, renewEvents } from './payment-attention.js';
 import { findPayment } from './payment.js';
 import { Payment, PaymentHandling } from './tables.js';
@@ -47,7 +48,7 @@ export interface PaymentUpdate {
 export async function updatePayment(
   reference: string,
   { remark, needs_attention, fail_reason, assignee_id }: PaymentUpdate,
-  by: { id: number; username: string },
+  by: Operator,
 ): Promise<void> {
   const { payment_no, assignee_id: assigned } = await findPayment(reference);
   const key = paymentKey(payment_no);

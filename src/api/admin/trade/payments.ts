@@ -15,6 +15,7 @@ import {
   type PaymentFilter,
 } from '../../../models/trade/payment.js';
 import { paymentFilters } from '../../../models/trade/payment-criteria.js';
+import { operatorOf } from '../../../models/trade/balance.js';
 import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-handling.js';
 import { PaymentFollowUp } from '../../../models/trade/channel-tables.js';
 import { followUpOf } from '../../../models/trade/payment-follow-up.js';
@@ -163,10 +164,7 @@ export const routes = [
     response: paymentDetail,
     subject: ({ params }, t) => findPayment(params.id, t),
     async handle({ admin, params, body }) {
-      await updatePayment(params.id, noneToNull(body, 'assignee_id'), {
-        id: admin.adminId,
-        username: admin.username,
-      });
+      await updatePayment(params.id, noneToNull(body, 'assignee_id'), operatorOf(admin));
       return showPayment(params.id);
     },
   }),

@@ -19,7 +19,7 @@ import { approveRefund, rejectRefund } from '../../../models/trade/refund-decisi
 import { requestRefund, type NewRefund } from '../../../models/trade/refund-request.js';
 import { askNow } from '../../../models/trade/refund-schedule.js';
 import { refundDestinations } from '../../../models/trade/channel-tables.js';
-import { operatorOf } from '../../flows/balance-change.js';
+import { operatorOf } from '../../../models/trade/balance.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { clearingKeys, refund } from '../../declare/records.js';
 import { sumKeys, summedPage, summedPageOf } from '../../declare/response.js';

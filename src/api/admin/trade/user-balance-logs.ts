@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys, timeKeys, type TimeRange } from '../../../lib/input/list-query.js';
 import { id, idParam } from '../../../lib/input/schema.js';
-import { changeBalance, changed, type BalanceChange } from '../../../models/trade/balance.js';
+import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
 import {
   balanceLogFilters,
   balanceLogSortable,
@@ -12,7 +12,7 @@ import {
   listBalanceLogs,
   type BalanceLogFilter,
 } from '../../../models/trade/balance-log.js';
-import { balanceChanged, balanceChangeKeys, balanceLog, operatorOf } from '../../flows/balance-change.js';
+import { balanceChanged, balanceChangeKeys, balanceLog } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { amount, integer, pageOf, record } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';

@@ -11,9 +11,8 @@ import {
   webAddress,
   username,
 } from '../../../lib/input/schema.js';
-import { changeBalance, changed } from '../../../models/trade/balance.js';
+import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
 import { findBalanceLog } from '../../../models/trade/balance-log.js';
-import type { BalanceChange } from '../../../models/trade/balance.js';
 import {
   userFilters,
   createUser,
@@ -27,7 +26,7 @@ import {
   userSortable,
 } from '../../../models/trade/user.js';
 import { User } from '../../../models/trade/tables.js';
-import { balanceChanged, balanceChangeKeys, operatorOf } from '../../flows/balance-change.js';
+import { balanceChanged, balanceChangeKeys } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { enabled, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
