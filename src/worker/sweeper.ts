@@ -129,19 +129,25 @@ async function sweepNotifications(before: Date): Promise<void> {
   if (ids.length > 0) await queueOne(deliverNotification, { ids });
 }
 
-// A row that fails must not delay the others.
+// Without the queue the work is done here. A row that fails must not delay the others.
 async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
   if (isStopping) return;
-  await enqueueOrRun(job, payload).catch((error: unknown) =>
-    logger.warn({ error, job: job.name }, 'sweeping a row failed; the next sweep will retry'),
-  );
+  try {
+    if (!(await queueOne(job, payload))) await job.run(payload, AbortSignal.timeout(job.timeoutMs));
+  } catch (error) {
+    logger.warn({ error, job: job.name }, 'sweeping a row failed; the next sweep will retry');
+  }
 }
 
-// The sweeper never does long work itself; that waits for Redis.
-async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
-  await job.enqueue(payload).catch((error: unknown) => {
+/** Long work waits for Redis: the sweeper never does it itself. @returns whether the queue has it */
+async function queueOne<P>(job: Job<P>, payload: P): Promise<boolean> {
+  try {
+    await job.enqueue(payload);
+    return true;
+  } catch (error) {
     if (!(error instanceof QueueUnavailable)) throw error;
-  });
+    return false;
+  }
 }
 
 // One worker sweeps at a time; without Redis all of them do, which is slower but harmless.
@@ -169,15 +175,6 @@ export async function queueMaintenance(): Promise<void> {
   if (await redis.exists(place).catch(() => 1)) return;
   await maintainTables.enqueue({ day });
   await redis.set(place, '', 'EX', 3 * 86_400);
-}
-
-async function enqueueOrRun<P>(job: Job<P>, payload: P): Promise<void> {
-  try {
-    await job.enqueue(payload);
-  } catch (error) {
-    if (!(error instanceof QueueUnavailable)) throw error;
-    await job.run(payload, AbortSignal.timeout(job.timeoutMs));
-  }
 }
 
 function logged<A extends unknown[]>(task: (...args: A) => Promise<unknown>): (...args: A) => Promise<void> {
