@@ -66,6 +66,9 @@ export const nonEmptyMultiline = (max: number) =>
 export const optionalMultiline = (max: number) =>
   checked(Joi.string().allow('', null).max(max), arePrintableLines);
 
+/** A filter by a text of up to `max` characters; an empty one filters nothing. */
+export const textFilter = (max: number) => Joi.string().allow('').max(max);
+
 /**
  * A URL that a page may follow: http, https, or relative; an empty one clears the field. Other schemes run
  * scripts (`javascript:`, `data:`), even after blanks, and `//host` or `/\host` leads to another host.

@@ -1,7 +1,6 @@
 // admins: the people who sign in here.
-import Joi from 'joi';
 import { literal, Op, type Transaction, type WhereOptions } from 'sequelize';
-import { blankToNull, id, noneToNull, status } from '../../lib/input/schema.js';
+import { blankToNull, id, noneToNull, status, textFilter } from '../../lib/input/schema.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
@@ -33,8 +32,8 @@ export type NewAdmin = AdminFields & { username: string; password: string };
 
 /** The filters of the list and of its export. */
 export const adminFilters = {
-  username: Joi.string().allow('').max(50),
-  nickname: Joi.string().allow('').max(50),
+  username: textFilter(50),
+  nickname: textFilter(50),
   status: status(),
   department_id: id(),
   role_id: id(),

@@ -1,7 +1,7 @@
 // Filters that follow from a class: its `.filtered()` columns under their own names, texts by a part, others by their value.
 import Joi from 'joi';
 import type { Where } from '../../lib/input/list-query.js';
-import { id } from '../../lib/input/schema.js';
+import { id, textFilter } from '../../lib/input/schema.js';
 import type { ColumnType } from './column.js';
 import { declarationOf, type TableClass } from './table.js';
 
@@ -29,5 +29,5 @@ function schemaOf({ is }: ColumnType<unknown>): Joi.Schema {
   if (is.kind === 'boolean') return Joi.boolean();
   if (is.kind === 'integer') return id();
   const [, max = ''] = /\((\d+)\)/.exec(is.sqlType) ?? [];
-  return Joi.string().allow('').max(Number(max));
+  return textFilter(Number(max));
 }

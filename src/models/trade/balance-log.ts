@@ -10,7 +10,7 @@ import {
   type Page,
   type TimeRange,
 } from '../../lib/input/list-query.js';
-import { id } from '../../lib/input/schema.js';
+import { id, textFilter } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
 import { Admin } from '../access/tables.js';
 import { figures } from '../tables/count.js';
@@ -21,7 +21,7 @@ import { BalanceLog, balanceChangeTypes, User, type BalanceChangeType } from './
 export const balanceLogFilters = {
   user_id: id(),
   type: Joi.string().valid(...balanceChangeTypes),
-  source: Joi.string().allow('').max(20),
+  source: textFilter(20),
   operator_id: id(),
 };
 

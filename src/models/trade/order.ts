@@ -1,7 +1,7 @@
 // orders: what users are to pay for; lists, changes, cancelling. Only payment-settlement.ts makes an order paid.
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
-import { blankToNull, money } from '../../lib/input/schema.js';
+import { blankToNull, money, textFilter } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
 import { reports, transact, type SqlValue } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
@@ -33,11 +33,11 @@ export interface OrderCriteria extends TimeRange {
 
 /** The filters of the list and of its export. */
 export const orderFilters = {
-  order_no: Joi.string().allow('').max(64),
+  order_no: textFilter(64),
   ...filtersOf(Order),
   min_amount: money(0n),
   max_amount: money(0n),
-  keyword: Joi.string().allow('').max(100),
+  keyword: textFilter(100),
   time_field: Joi.string().valid('created_at', 'paid_at').default('created_at'),
 };
 

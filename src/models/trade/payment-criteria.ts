@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { now } from '../../lib/values/clock.js';
 import { rangeOf, Where, type Criteria, type TimeRange } from '../../lib/input/list-query.js';
 import { periodOf } from '../../lib/values/numbers.js';
-import { id } from '../../lib/input/schema.js';
+import { id, textFilter } from '../../lib/input/schema.js';
 import { paymentStatuses } from './tables.js';
 
 /** Ten years. */
@@ -11,9 +11,9 @@ export const maxPendingMinutes = 5_256_000;
 
 /** The filters of the list and of its export. */
 export const paymentFilters = {
-  payment_no: Joi.string().allow('').max(64),
-  order_no: Joi.string().allow('').max(64),
-  third_party_no: Joi.string().allow('').max(64),
+  payment_no: textFilter(64),
+  order_no: textFilter(64),
+  third_party_no: textFilter(64),
   payment_method_id: id(),
   user_id: id(),
   status: Joi.string().valid(...paymentStatuses),

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
-import { id } from '../../lib/input/schema.js';
+import { id, textFilter } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
 import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
@@ -83,9 +83,9 @@ const payments = selection(columnsOf(Payment, 'p', 'status', 'amount', 'refund_r
 
 /** The filters of the list and of its export. */
 export const refundFilters = {
-  refund_no: Joi.string().allow('').max(64),
-  payment_no: Joi.string().allow('').max(64),
-  order_no: Joi.string().allow('').max(64),
+  refund_no: textFilter(64),
+  payment_no: textFilter(64),
+  order_no: textFilter(64),
   user_id: id(),
   payment_method_id: id(),
   status: Joi.string().valid(...refundStatuses),

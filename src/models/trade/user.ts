@@ -1,7 +1,6 @@
 // users: the customers who place orders.
-import Joi from 'joi';
 import type { Transaction } from 'sequelize';
-import { blankToNull, status } from '../../lib/input/schema.js';
+import { blankToNull, status, textFilter } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
 import { change, refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
@@ -23,10 +22,10 @@ export type UserFields = Fields<
 
 /** The filters of the list and of its export. */
 export const userFilters = {
-  username: Joi.string().allow('').max(50),
-  nickname: Joi.string().allow('').max(50),
-  email: Joi.string().allow('').max(100),
-  phone: Joi.string().allow('').max(30),
+  username: textFilter(50),
+  nickname: textFilter(50),
+  email: textFilter(100),
+  phone: textFilter(30),
   status: status(),
 };
 

@@ -11,6 +11,7 @@ import {
   phone,
   sort,
   status,
+  textFilter,
 } from '../../../lib/input/schema.js';
 import {
   createDepartment,
@@ -48,7 +49,7 @@ export const routes = [
     summary: 'Get the department tree, or matching departments as a flat list',
     access: can('department.index', '查看部门列表', 'List departments'),
     query: Joi.object<{ name?: string; status?: number }, true>({
-      name: Joi.string().allow('').max(50),
+      name: textFilter(50),
       status: status(),
     }),
     response: record({ list: forestOf('DepartmentNode', keys) }),

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam } from '../../../lib/input/schema.js';
+import { idParam, textFilter } from '../../../lib/input/schema.js';
 import { problem } from '../../../lib/input/validation.js';
 import { isId } from '../../../lib/values/numbers.js';
 import {
@@ -34,8 +34,8 @@ export const routes = [
     access: can('online_admin.index', '查看在线管理员', 'List online administrators'),
     query: Joi.object<OnlineFilter, true>({
       ...listKeys(onlineSortable),
-      username: Joi.string().allow('').max(50),
-      ip: Joi.string().allow('').max(45),
+      username: textFilter(50),
+      ip: textFilter(45),
     }),
     response: pageOf(session),
     handle: ({ admin, query }) => listOnline(admin, query),

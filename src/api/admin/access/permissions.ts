@@ -10,6 +10,7 @@ import {
   sort,
   status,
   nonEmptyText,
+  textFilter,
 } from '../../../lib/input/schema.js';
 import {
   createPermission,
@@ -54,9 +55,9 @@ export const routes = [
     access: can('permission.index', '查看权限列表', 'List permissions'),
     query: Joi.object<PermissionFilter, true>({
       ...listKeys(permissionSortable),
-      name: Joi.string().allow('').max(100),
-      slug: Joi.string().allow('').max(100),
-      path: Joi.string().allow('').max(255),
+      name: textFilter(100),
+      slug: textFilter(100),
+      path: textFilter(255),
       method: method(),
       status: status(),
       menu_id: id(),

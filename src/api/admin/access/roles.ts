@@ -9,6 +9,7 @@ import {
   sort,
   status,
   nonEmptyText,
+  textFilter,
 } from '../../../lib/input/schema.js';
 import {
   createRole,
@@ -66,8 +67,8 @@ export const routes = [
     access: can('role.index', '查看角色列表', 'List roles'),
     query: Joi.object<RoleFilter, true>({
       ...listKeys(roleSortable),
-      name: Joi.string().allow('').max(50),
-      slug: Joi.string().allow('').max(50),
+      name: textFilter(50),
+      slug: textFilter(50),
       status: status(),
     }),
     response: pageOf(resource('Role', keys)),

@@ -7,7 +7,7 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
 import { extensionOf } from '../../../lib/files/filename.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, idParam, ids, nonEmptyText } from '../../../lib/input/schema.js';
+import { id, idParam, ids, nonEmptyText, textFilter } from '../../../lib/input/schema.js';
 import {
   addAttachment,
   attachmentSortable,
@@ -49,10 +49,10 @@ export const routes = [
     access: can('attachment.index', '查看附件列表', 'List attachments'),
     query: Joi.object<AttachmentFilter, true>({
       ...listKeys(attachmentSortable),
-      filename: Joi.string().allow('').max(255),
-      display_name: Joi.string().allow('').max(255),
+      filename: textFilter(255),
+      display_name: textFilter(255),
       type: type(),
-      extension: Joi.string().allow('').max(16),
+      extension: textFilter(16),
       admin_id: id(),
     }),
     response: pageOf(attachment),

@@ -1,7 +1,7 @@
 // /login-logs: sign-in attempts.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, status } from '../../../lib/input/schema.js';
+import { id, status, textFilter } from '../../../lib/input/schema.js';
 import { findLogin, listLogins, loginSortable, type LoginFilter } from '../../../models/logs/login-log.js';
 import { LoginLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
@@ -26,8 +26,8 @@ export const routes = [
     query: Joi.object<LoginFilter, true>({
       ...listKeys(loginSortable),
       admin_id: id(),
-      username: Joi.string().allow('').max(50),
-      ip: Joi.string().allow('').max(45),
+      username: textFilter(50),
+      ip: textFilter(45),
       status: status(),
     }),
     response: pageOf(item),

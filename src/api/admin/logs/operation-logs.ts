@@ -1,7 +1,7 @@
 // /operation-logs: what administrators did.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id } from '../../../lib/input/schema.js';
+import { id, textFilter } from '../../../lib/input/schema.js';
 import {
   findOperation,
   listOperations,
@@ -36,8 +36,6 @@ const item = resource('OperationLog', {
 
 const titled = <T extends { title: string }>(entry: T): T => ({ ...entry, title: shownTitle(entry.title) });
 
-const filter = (max: number) => Joi.string().allow('').max(max);
-
 export const routes = [
   route({
     method: 'GET',
@@ -48,15 +46,15 @@ export const routes = [
     query: Joi.object<OperationFilter, true>({
       ...listKeys(operationSortable),
       admin_id: id(),
-      username: filter(50),
-      module: filter(50),
-      action: filter(50),
+      username: textFilter(50),
+      module: textFilter(50),
+      action: textFilter(50),
       method: Joi.string().valid('POST', 'PUT', 'PATCH', 'DELETE'),
-      path: filter(200).description('Part of the path of the request'),
-      ip: filter(45),
+      path: textFilter(200).description('Part of the path of the request'),
+      ip: textFilter(45),
       status: Joi.number().integer().description('HTTP status of the answer'),
-      trace_id: filter(64),
-      record: filter(200)
+      trace_id: textFilter(64),
+      record: textFilter(200)
         .pattern(/^[\x21-\x7e]*$/)
         .description('Path of a record: its creation, its changes and its actions')
         .example('/api/admin/users/42'),

@@ -1,6 +1,7 @@
 // /system-logs: warnings and errors of API and worker.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
+import { textFilter } from '../../../lib/input/schema.js';
 import {
   findSystemEntry,
   listSystemEntries,
@@ -30,9 +31,9 @@ export const routes = [
     query: Joi.object<SystemFilter, true>({
       ...listKeys(systemSortable),
       level: Joi.string().valid(...logLevels),
-      trace_id: Joi.string().allow('').max(64),
-      module: Joi.string().allow('').max(50).description('Process: api or worker').example('worker'),
-      message: Joi.string().allow('').max(200).description('Part of the text of the log line'),
+      trace_id: textFilter(64),
+      module: textFilter(50).description('Process: api or worker').example('worker'),
+      message: textFilter(200).description('Part of the text of the log line'),
     }),
     response: pageOf(item),
     handle: ({ query }) => listSystemEntries(query),

@@ -2,7 +2,14 @@
 import Joi from 'joi';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, ids, optionalMultiline, status, nonEmptyText } from '../../../lib/input/schema.js';
+import {
+  idParam,
+  ids,
+  optionalMultiline,
+  status,
+  nonEmptyText,
+  textFilter,
+} from '../../../lib/input/schema.js';
 import {
   type BlacklistFields,
   type BlacklistFilter,
@@ -40,7 +47,7 @@ export const routes = [
     access: can('blacklist.index', '查看黑名单列表', 'List blacklist entries'),
     query: Joi.object<BlacklistFilter, true>({
       ...listKeys(blacklistSortable),
-      ip: Joi.string().allow('').max(100).description('Part of an entry'),
+      ip: textFilter(100).description('Part of an entry'),
       status: status(),
     }),
     response: pageOf(entry, { client_ip: text() }),

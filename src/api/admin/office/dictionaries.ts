@@ -10,6 +10,7 @@ import {
   parentFilter,
   sort,
   status,
+  textFilter,
 } from '../../../lib/input/schema.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
@@ -51,8 +52,8 @@ export const routes = [
     query: Joi.object<DictionaryFilter, true>({
       ...listKeys(dictionarySortable),
       parent_id: parentFilter(),
-      code: Joi.string().allow('').max(50),
-      name: Joi.string().allow('').max(50),
+      code: textFilter(50),
+      name: textFilter(50),
       status: status(),
     }),
     response: pageOf(entry),

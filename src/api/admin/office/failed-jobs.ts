@@ -4,7 +4,7 @@ import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys, timeKeys } from '../../../lib/input/list-query.js';
 import { queueNames } from '../../../lib/queue/names.js';
-import { idParam, ids } from '../../../lib/input/schema.js';
+import { idParam, ids, textFilter } from '../../../lib/input/schema.js';
 import {
   dropFailedJobs,
   failedJobSortable,
@@ -41,13 +41,9 @@ const criteria = {
   queue: Joi.string()
     .valid(...queueNames)
     .description('Queue of the job'),
-  job: Joi.string().allow('').max(60).description('Kind of job').example('settle-payment'),
-  error: Joi.string()
-    .allow('')
-    .max(200)
-    .description('Part of the message of the failure')
-    .example('timed out'),
-  trace_id: Joi.string().allow('').max(64),
+  job: textFilter(60).description('Kind of job').example('settle-payment'),
+  error: textFilter(200).description('Part of the message of the failure').example('timed out'),
+  trace_id: textFilter(64),
 };
 
 const count = record({ count: integer() });

@@ -14,6 +14,7 @@ import {
   optionalText,
   slug,
   sort,
+  textFilter,
 } from '../../../lib/input/schema.js';
 import {
   createMethod,
@@ -101,8 +102,8 @@ export const routes = [
     access: can('payment_method.index', '查看支付方式列表', 'List payment methods'),
     query: Joi.object<MethodFilter, true>({
       ...listKeys(methodSortable),
-      name: Joi.string().allow('').max(50),
-      code: Joi.string().allow('').max(50),
+      name: textFilter(50),
+      code: textFilter(50),
       type: channelType().allow('').max(20),
       is_active: Joi.boolean(),
     }),
