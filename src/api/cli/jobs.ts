@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { isId } from '../../lib/values/numbers.js';
+import { newest } from '../../lib/input/list-query.js';
 import { retryAllFailed, retryEach } from '../../jobs/failed-work.js';
 import { dropFailedJobs, listFailedJobs, type FailedJobCriteria } from '../../models/office/failed-job.js';
 import { queueFigures } from '../../models/office/service-figures.js';
@@ -45,8 +46,7 @@ async function queues(): Promise<Outcome> {
 async function list(given: Given): Promise<Outcome> {
   const state = given.option('state') as FailedJobState;
   if (!failedJobStates.includes(state)) throw new Misuse(`--state: one of ${failedJobStates.join(', ')}`);
-  const order_by = [{ field: 'id', direction: 'DESC' as const }];
-  const page = await listFailedJobs({ ...criteria(given), state, page: 1, page_size: shown, order_by });
+  const page = await listFailedJobs({ ...criteria(given), state, ...newest(shown) });
   const rows = page.list.map(({ id, queue, job, failures, failed_at, error, trace_id }) => ({
     id,
     queue,

@@ -5,6 +5,7 @@ import { now } from '../../lib/values/clock.js';
 import { readTime } from '../../lib/values/time.js';
 import { allChannels, openResults } from '../../lib/channels/index.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
+import { newest } from '../../lib/input/list-query.js';
 import { askNow } from '../../models/trade/channel-asking.js';
 import { followSince } from '../../models/trade/payment-follow-up.js';
 import { findPayment, listPayments } from '../../models/trade/payment.js';
@@ -85,14 +86,7 @@ async function listUnsettled(given: Given): Promise<Outcome> {
 }
 
 async function some(criteria: Omit<PaymentCriteria, 'time_field'>) {
-  const order_by = [{ field: 'id', direction: 'DESC' as const }];
-  const { list, total } = await listPayments({
-    ...criteria,
-    time_field: 'created_at',
-    page: 1,
-    page_size: shown,
-    order_by,
-  });
+  const { list, total } = await listPayments({ ...criteria, time_field: 'created_at', ...newest(shown) });
   const rows = list.map(({ payment_no, order_no, amount, status, fail_reason, created_at }) => ({
     payment_no,
     order_no,

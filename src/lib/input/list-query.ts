@@ -160,6 +160,13 @@ export class Where {
   }
 }
 
+/** The newest so many of a list. */
+export const newest = (page_size: number): ListQuery => ({
+  page: 1,
+  page_size,
+  order_by: [{ field: 'id', direction: 'DESC' }],
+});
+
 /** The ends of a time range under either of their names. */
 export const rangeOf = (query: TimeRange) =>
   [query.start_time ?? query.start_date, query.end_time ?? query.end_date] as const;

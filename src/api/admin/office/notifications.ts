@@ -1,6 +1,6 @@
 // /notifications: messages to administrators.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/input/list-query.js';
+import { listKeys, newest } from '../../../lib/input/list-query.js';
 import { clamped, id, idParam, ids, nonEmptyText, nonEmptyMultiline } from '../../../lib/input/schema.js';
 import { issueTicket, ticketSeconds } from '../../../lib/redis/ticket.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
@@ -122,12 +122,7 @@ export const routes = [
     }),
     response: record({ list: listOf(item), unread_count: integer() }),
     async handle({ admin, query }) {
-      const latest = {
-        page: 1,
-        page_size: query.limit,
-        order_by: [{ field: 'id', direction: 'DESC' as const }],
-      };
-      const { list, unread_count } = await listNotifications(admin.adminId, latest);
+      const { list, unread_count } = await listNotifications(admin.adminId, newest(query.limit));
       return { list, unread_count };
     },
   }),
