@@ -52,7 +52,7 @@ export function addAdminCommands(program: Command): void {
 }
 
 async function list(): Promise<Outcome> {
-  const rows = await select<Record<string, unknown>>(
+  const rows = await select(
     `SELECT a.id, a.username, a.nickname, IF(a.status = 1, 'enabled', 'disabled') AS state,
        COALESCE((SELECT GROUP_CONCAT(r.slug ORDER BY r.slug) FROM admin_roles ar JOIN roles r ON r.id = ar.role_id
          WHERE ar.admin_id = a.id), '') AS roles, a.last_login_at

@@ -102,11 +102,11 @@ function print(stream: NodeJS.WriteStream, text: string): void {
 }
 
 /** Rows as a table for people. */
-export function table(rows: readonly Record<string, unknown>[], nothing: string): string {
+export function table(rows: readonly object[], nothing: string): string {
   const [first] = rows;
   if (!first) return nothing;
   const names = Object.keys(first);
-  const cells = rows.map((row) => names.map((name) => cell(row[name])));
+  const cells = rows.map((row) => Object.values(row).map(cell));
   const widths = names.map((name, at) =>
     Math.max(name.length, ...cells.map((row) => (row[at] ?? '').length)),
   );

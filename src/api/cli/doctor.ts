@@ -72,10 +72,7 @@ async function examine(): Promise<Outcome> {
   const isBad = findings.some(({ level }) => level === 'fault');
   return {
     data: { well: !isBad, findings },
-    text: table(
-      findings.map((finding) => ({ ...finding })),
-      '',
-    ),
+    text: table(findings, ''),
     isBad,
   };
 }

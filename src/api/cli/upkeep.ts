@@ -76,7 +76,7 @@ export function addUpkeepCommands(program: Command): void {
 }
 
 async function listBlacklist(): Promise<Outcome> {
-  const rows = await select<Record<string, unknown>>(
+  const rows = await select(
     `SELECT id, ip, IF(status = 1, 'on', 'off') AS state, remark, created_at FROM blacklists ORDER BY id`,
   );
   return { data: rows, text: table(rows, 'nobody is turned away') };
