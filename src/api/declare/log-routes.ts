@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Text } from '../../lib/values/language.js';
-import { idParam, ids } from '../../lib/input/schema.js';
+import { idParam, idsBody } from '../../lib/input/schema.js';
 import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
 import { integer, record, type Answer } from './response.js';
 import { can, nounOf, route, type Route } from './route.js';
@@ -27,7 +27,7 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
       name: `delete${nounOf(noun)}s`,
       summary: 'Delete several entries',
       access: destroy,
-      body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
+      body: idsBody(1000),
       response: count,
       handle: async ({ body }) => ({ count: await removeLogs(table, body.ids) }),
     }),

@@ -167,6 +167,13 @@ export const time = (edge: 'start' | 'end') =>
 /** A path parameter that is a key. */
 export const idParam = Joi.object<{ id: number }, true>({ id: id().required() });
 
+/** A path parameter that is the number of an order, payment or refund; its numeric id works too. */
+export const referenceParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
+
+/** A body that names up to `max` rows. */
+export const idsBody = (max: number) =>
+  Joi.object<{ ids: number[] }, true>({ ids: ids(max).min(1).required() });
+
 /** Empty texts become NULL. */
 export function blankToNull<T extends object>(fields: T): T {
   return Object.fromEntries(

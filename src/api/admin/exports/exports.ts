@@ -3,7 +3,7 @@ import Joi from 'joi';
 import type { Context } from 'koa';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, ids } from '../../../lib/input/schema.js';
+import { idParam, idsBody } from '../../../lib/input/schema.js';
 import type { Identity } from '../../../models/access/identity.js';
 import {
   asCancelled,
@@ -58,7 +58,7 @@ export const routes = [
     summary: 'Delete several exports',
     description: 'Running ones are cancelled. Answers how many there were; others’ are left alone.',
     access: destroy,
-    body: Joi.object<{ ids: number[] }, true>({ ids: ids(100).min(1).required() }),
+    body: idsBody(100),
     response: record({ count: integer() }),
     handle: async ({ admin, body }) => ({ count: await removeExports(admin, body.ids) }),
   }),

@@ -7,7 +7,7 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
 import { extensionOf } from '../../../lib/files/filename.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, idParam, ids, nonEmptyText, textFilter } from '../../../lib/input/schema.js';
+import { id, idParam, idsBody, nonEmptyText, textFilter } from '../../../lib/input/schema.js';
 import {
   addAttachment,
   attachmentSortable,
@@ -97,7 +97,7 @@ export const routes = [
     name: 'deleteAttachments',
     summary: 'Delete several attachments',
     access: destroy,
-    body: Joi.object<{ ids: number[] }, true>({ ids: ids(100).min(1).required() }),
+    body: idsBody(100),
     response: record({ count: integer() }),
     handle: async ({ body }) => ({ count: await removeAttachments(body.ids) }),
   }),

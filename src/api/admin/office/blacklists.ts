@@ -4,10 +4,10 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
   idParam,
-  ids,
+  idsBody,
+  nonEmptyText,
   optionalMultiline,
   status,
-  nonEmptyText,
   textFilter,
 } from '../../../lib/input/schema.js';
 import {
@@ -73,7 +73,7 @@ export const routes = [
     name: 'deleteBlacklists',
     summary: 'Delete several entries',
     access: can('blacklist.destroy', '删除黑名单', 'Delete blacklist entries'),
-    body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
+    body: idsBody(1000),
     response: record({ count: integer() }),
     handle: async ({ body }) => ({ count: await deleteBlacklists(body.ids) }),
   }),

@@ -4,7 +4,7 @@ import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys, timeKeys } from '../../../lib/input/list-query.js';
 import { queueNames } from '../../../lib/queue/names.js';
-import { idParam, ids, textFilter } from '../../../lib/input/schema.js';
+import { idParam, idsBody, textFilter } from '../../../lib/input/schema.js';
 import {
   dropFailedJobs,
   failedJobSortable,
@@ -96,7 +96,7 @@ export const routes = [
     name: 'deleteFailedJobs',
     summary: 'Drop several failed jobs',
     access: destroy,
-    body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
+    body: idsBody(1000),
     response: count,
     handle: async ({ body }) => ({ count: await dropFailedJobs(body.ids) }),
   }),

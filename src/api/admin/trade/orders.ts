@@ -3,7 +3,14 @@ import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { now } from '../../../lib/values/clock.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, idOrNone, money, nonEmptyMultiline, optionalMultiline } from '../../../lib/input/schema.js';
+import {
+  id,
+  idOrNone,
+  money,
+  nonEmptyMultiline,
+  optionalMultiline,
+  referenceParam,
+} from '../../../lib/input/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';
 import {
   findOrder,
@@ -57,8 +64,6 @@ const shownOrder = resource('ShownOrder', {
 
 /** Fields that callers set, now or later. */
 const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalMultiline(500) };
-
-const orderParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 
 const line = Joi.object<OrderLine, true>({
   product_id: idOrNone(),
@@ -157,7 +162,7 @@ export const routes = [
     name: 'showOrder',
     summary: 'Show an order with its refunds',
     access: can('order.show', '查看订单', 'Show orders'),
-    params: orderParam,
+    params: referenceParam,
     fails: ['order_not_found'],
     response: shownOrder,
     handle: ({ params }) => showOrder(params.id),
@@ -169,7 +174,7 @@ export const routes = [
     summary: 'Change the remark of an order or cancel it',
     description: '`status` may be the present one or `cancelled`.',
     access: can('order.update', '修改订单', 'Change orders'),
-    params: orderParam,
+    params: referenceParam,
     body: Joi.object<OrderUpdate, true>({
       ...fields,
       status: Joi.string().valid(...orderStatuses),
@@ -188,7 +193,7 @@ export const routes = [
     name: 'deleteOrder',
     summary: 'Delete a pending or cancelled order',
     access: can('order.destroy', '删除订单', 'Delete orders'),
-    params: orderParam,
+    params: referenceParam,
     fails: ['order_being_paid', 'order_not_deletable', 'order_not_found'],
     response: null,
     subject: ({ params }, t) => findOrder(params.id, t),

@@ -1,7 +1,14 @@
 // /payments: payments of orders. {id} is the payment number; the numeric id works too.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
-import { id, idOrNone, money, noneToNull, optionalMultiline } from '../../../lib/input/schema.js';
+import {
+  id,
+  idOrNone,
+  money,
+  noneToNull,
+  optionalMultiline,
+  referenceParam,
+} from '../../../lib/input/schema.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
   createPayment,
@@ -76,8 +83,6 @@ const paymentDetail = resource('PaymentDetail', {
   refundable: amount(),
 });
 
-const paymentParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
-
 export const routes = [
   route({
     method: 'GET',
@@ -138,7 +143,7 @@ export const routes = [
     name: 'showPayment',
     summary: 'Show a payment with its order, callbacks, refunds and cleared reasons of attention',
     access: can('payment.show', '查看支付', 'Show payments'),
-    params: paymentParam,
+    params: referenceParam,
     fails: ['payment_record_not_found'],
     response: paymentDetail,
     handle: ({ params }) => showPayment(params.id),
@@ -154,7 +159,7 @@ export const routes = [
       'payment stays flagged for that one. The last reason stays readable. Fields may be sent back as they were answered. ' +
       'State and third-party number follow from callbacks, queries and the order; nobody sets them here.',
     access: can('payment.update', '修改支付', 'Change payments'),
-    params: paymentParam,
+    params: referenceParam,
     body: Joi.object<PaymentUpdate, true>({
       remark: optionalMultiline(500),
       ...clearingKeys,

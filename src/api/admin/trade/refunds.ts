@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { money, nonEmptyText, optionalText } from '../../../lib/input/schema.js';
+import { money, nonEmptyText, optionalText, referenceParam } from '../../../lib/input/schema.js';
 import { say } from '../../../lib/values/language.js';
 import { sendRefund } from '../../../jobs/send-refund.js';
 import {
@@ -25,7 +25,6 @@ import { clearingKeys, refund } from '../../declare/records.js';
 import { sumKeys, summedPage, summedPageOf } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const refundParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: Joi.string().max(64).required() });
 
 /** How long a query waits for its turn in the queue and for the channel, which may take 10 s. */
@@ -99,7 +98,7 @@ export const routes = [
     summary: 'Show a refund',
     description: 'The refund number or the numeric id.',
     access: can('refund.show', '查看退款', 'Show refunds'),
-    params: refundParam,
+    params: referenceParam,
     fails: ['refund_not_found'],
     response: refund,
     handle: ({ params }) => findRefund(params.id),
@@ -113,7 +112,7 @@ export const routes = [
       '`needs_attention` can only be set to false, together with the `fail_reason` that was seen: if the reason has changed ' +
       'since, the request is refused. Fields may be sent back as they were answered.',
     access: can('refund.update', '处理退款异常', 'Clear refunds'),
-    params: refundParam,
+    params: referenceParam,
     body: Joi.object<RefundUpdate, true>({
       ...clearingKeys,
     }),
