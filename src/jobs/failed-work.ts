@@ -77,7 +77,7 @@ export async function retryFailed(id: number): Promise<void> {
 const maxRetried = 500;
 
 /** How many failed jobs were queued again, and why the others cannot be, by their ids. */
-export interface Retried {
+interface Retried {
   count: number;
   refusals: Map<number, AppError>;
 }

@@ -5,7 +5,7 @@ import { add, addAndWait, type Work } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
 import { validate } from '../lib/input/validation.js';
 
-export interface JobDefinition<P, R = unknown> {
+interface JobDefinition<P, R = unknown> {
   /** Equal to the file's name. */
   name: string;
   queue: QueueName;

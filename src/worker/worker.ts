@@ -12,7 +12,7 @@ import { consume, type RunningWorker } from './consume.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { newUlid } from '../lib/secrets/random-id.js';
 
-export interface StartedWorker {
+interface StartedWorker {
   /** Takes no new jobs and waits for the running ones. */
   stop: () => Promise<void>;
   /** Whether jobs can run: the queue delivers them and the database takes writes. */

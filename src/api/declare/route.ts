@@ -84,7 +84,7 @@ export interface UploadDeclaration {
   digest?: boolean;
 }
 
-export interface RouteDefinition<
+interface RouteDefinition<
   A extends Access,
   P,
   Q,

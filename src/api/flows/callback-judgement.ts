@@ -36,13 +36,13 @@ export const callbackRefusals = [
 ] as const;
 
 /** A verified callback. */
-export interface VerifiedCallback {
+interface VerifiedCallback {
   claim: CallbackClaim;
   payment: CalledPayment;
 }
 
 /** A callback with what it claims, unverified. */
-export interface ReadCallback {
+interface ReadCallback {
   callback: RawCallback;
   /** What it claims; undefined when nothing can be read, or its channel takes no callbacks. */
   claim: CallbackClaim | undefined;

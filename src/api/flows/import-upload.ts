@@ -28,7 +28,7 @@ const maxBlank = 10_000;
 /** Records of a piece are parsed in one go; one of another length than the first costs 60 µs. */
 const pieceBytes = 1024;
 
-export interface OrderImport extends Pick<
+interface OrderImport extends Pick<
   ImportRecord,
   'status' | 'status_text' | 'total_rows' | 'success_count' | 'failed_count' | 'order_count' | 'error_msg'
 > {

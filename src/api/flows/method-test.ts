@@ -14,7 +14,7 @@ import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/value
 import { openedMethod } from '../../models/trade/payment-method.js';
 import { judge, readClaim } from './callback-judgement.js';
 
-export interface MethodCheck {
+interface MethodCheck {
   /** `config.<key>`, or `notify_url`. */
   field: string;
   state: 'passed' | 'failed' | 'skipped';
@@ -22,7 +22,7 @@ export interface MethodCheck {
   message: string | null;
 }
 
-export interface MethodTest {
+interface MethodTest {
   type: string;
   /** Whether a callback signed with what is stored would be accepted. */
   accepted: boolean;

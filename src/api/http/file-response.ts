@@ -7,7 +7,7 @@ import { AppError } from '../../lib/errors/app-error.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, whole, type ByteRange } from '../../lib/storage/storage.js';
 
-export interface StoredContent extends Omit<SentFile, 'open'> {
+interface StoredContent extends Omit<SentFile, 'open'> {
   /** Storage key. */
   key: string;
   /** The error when the file is missing. */
@@ -34,7 +34,7 @@ export async function sendStored(ctx: Context, { key, missing, ...file }: Stored
   await sendFile(ctx, { ...file, open });
 }
 
-export interface SentFile {
+interface SentFile {
   /** Download name. */
   filename: string;
   type: string;

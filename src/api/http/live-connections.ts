@@ -12,7 +12,7 @@ import { currentVersions, type Versions } from '../../models/tables/versions.js'
 import { mayCall } from '../declare/permission.js';
 import { permissionOf, type Route } from '../declare/route.js';
 
-export interface LiveConnection {
+interface LiveConnection {
   identity: Identity;
   /** Canonical address of the client. */
   ip: string;

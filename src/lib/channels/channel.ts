@@ -59,7 +59,7 @@ export interface RefundClaim {
 }
 
 /** forged: signature or clock; foreign: another merchant, application, seller, currency. */
-export type Authenticity = 'authentic' | 'forged' | 'foreign';
+type Authenticity = 'authentic' | 'forged' | 'foreign';
 
 /** A payment as its channel knows it. */
 export interface ChannelPayment {
@@ -178,7 +178,7 @@ export class ChannelFailure extends Error {
 export class NotTaken extends ChannelFailure {}
 
 /** The company's limits; beyond them a customer would only see its error page. */
-export interface PlacingLimits {
+interface PlacingLimits {
   minAmount: Money;
   maxAmount?: Money;
   /** Min remaining lifetime of the order. */

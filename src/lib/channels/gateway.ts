@@ -8,7 +8,7 @@ import { config } from '../../../config/index.js';
 import { parseIp } from '../values/ip.js';
 import { ChannelFailure, NotTaken } from './channel.js';
 
-export interface GatewayRequest {
+interface GatewayRequest {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;

@@ -44,7 +44,7 @@ const driverOptions = {
   namedPlaceholders: true,
 };
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Label in the metrics. */
   name: string;
   /** Max connections. */
@@ -113,7 +113,7 @@ export function openPool(options: PoolOptions): Sequelize {
   return pool;
 }
 
-export interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database' | 'dateStrings'> {
+interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database' | 'dateStrings'> {
   /** Max duration of a statement. */
   statementSeconds: number;
 }

@@ -16,7 +16,7 @@ const leaveEveryMs = 1000;
 
 export type Done = (error: (Error & { errno?: number }) | null | undefined, ...results: unknown[]) => void;
 
-export interface DriverStatement {
+interface DriverStatement {
   sql: string;
   values?: unknown;
   /** Shorter than the deadline of the connection. */

@@ -4,7 +4,7 @@ import { errorCatalogue, type ErrorSlug } from './catalogue.js';
 
 export type FieldErrors = Record<string, string[]>;
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** Values for the `{name}` placeholders of the text. */
   params?: Record<string, string | number>;
   /** Field → texts, already in the caller's language. */

@@ -2,7 +2,7 @@
 import type Joi from 'joi';
 
 /** The oversized part and its limit. */
-export interface Oversized {
+interface Oversized {
   path: (string | number)[];
   type: 'array.max' | 'object.max';
   limit: number;

@@ -4,7 +4,7 @@ import { config } from '../../../config/index.js';
 import { flushLogs, logger } from '../watch/logger.js';
 import { withTimeout } from './timers.js';
 
-export type Closer = () => void | Promise<void>;
+type Closer = () => void | Promise<void>;
 
 /**
  * Ends the process on SIGTERM or SIGINT: runs the closers in order within the common deadline, then exits. An

@@ -5,7 +5,7 @@ import { publish } from './pubsub.js';
 export const changesChannel = 'changes';
 
 /** Lists that open pages reload. */
-export type ListName =
+type ListName =
   | 'blacklist'
   | 'dictionaries'
   | 'identity'

@@ -10,7 +10,7 @@ const { jwtSecret, jwtIssuer, jwtAudience } = config.auth;
 // Created once: given a text, jsonwebtoken first tries to parse it as a public key, 40 times slower.
 const key = createSecretKey(Buffer.from(jwtSecret, 'utf8'));
 
-export interface TokenClaims {
+interface TokenClaims {
   subject: string;
   id: string;
   issuedAt: Date;

@@ -31,7 +31,7 @@ export async function startTracing(process: 'api' | 'worker'): Promise<() => Pro
 
 export const isTracing = (): boolean => tracer !== undefined;
 
-export interface SpanOptions {
+interface SpanOptions {
   kind: SpanKind;
   /** The parent span, here or in another process; without one it starts a trace. */
   parent?: Span | SpanContext;

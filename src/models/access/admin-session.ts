@@ -12,7 +12,7 @@ import { changing } from '../tables/versions.js';
 import type { Credential } from './sign-in.js';
 import { Admin, AdminSession } from './tables.js';
 
-export interface OpenedSession {
+interface OpenedSession {
   jti: string;
   issuedAt: Date;
   expiresAt: Date;

@@ -55,7 +55,7 @@ export const adminSortable = [
 
 type RoleName = Pick<Listed<Role>, 'id' | 'name' | 'slug'>;
 
-export interface AdminRecord extends Listed<Admin> {
+interface AdminRecord extends Listed<Admin> {
   department: Pick<Listed<Department>, 'id' | 'name'> | null;
   roles: RoleName[];
   is_super_admin: boolean;

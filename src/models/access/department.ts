@@ -13,7 +13,7 @@ import { Admin, Department } from './tables.js';
 export type DepartmentFields = Fields<Department>;
 
 /** With whether departments or administrators belong to it, which keep it from being deleted. */
-export type DepartmentRecord = Listed<Department> & { in_use: boolean };
+type DepartmentRecord = Listed<Department> & { in_use: boolean };
 
 /** The whole tree; with a filter, the matching departments as a flat list. */
 export async function departmentTree(filter: {

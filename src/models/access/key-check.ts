@@ -9,7 +9,7 @@ const name = 'APP_KEY';
 const digests = (): string[] => derivedKeys('key check').map((key) => hmacHex(key, 'back-office'));
 
 /** right: APP_KEY; previous: one of APP_KEY_PREVIOUS; wrong: none of them; new: the database does not know yet. */
-export type KeyState = 'right' | 'previous' | 'wrong' | 'new';
+type KeyState = 'right' | 'previous' | 'wrong' | 'new';
 
 /** Whether the configured keys are those of this database. */
 export async function keyState(): Promise<KeyState> {

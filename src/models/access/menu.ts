@@ -15,7 +15,7 @@ import { Menu, Permission } from './tables.js';
 
 export type MenuFields = Fields<Menu, 'module'>;
 
-export type MenuRecord = Listed<Menu>;
+type MenuRecord = Listed<Menu>;
 
 /** Modules whose menus disappear while they are switched off. */
 const switchedOff = new Set([

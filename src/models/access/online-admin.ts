@@ -17,7 +17,7 @@ export interface OnlineFilter extends ListQuery {
   ip?: string;
 }
 
-export interface OnlineRecord extends Pick<
+interface OnlineRecord extends Pick<
   Listed<AdminSession>,
   'id' | 'admin_id' | 'ip' | 'browser' | 'os' | 'created_at'
 > {

@@ -41,7 +41,7 @@ export const permissionSortable = [
   'updated_at',
 ] as const;
 
-export type PermissionRecord = Listed<Permission> & { menu: Pick<Listed<Menu>, 'id' | 'title'> | null };
+type PermissionRecord = Listed<Permission> & { menu: Pick<Listed<Menu>, 'id' | 'title'> | null };
 
 const shown = { association: 'menu', attributes: ['id', 'title', 'slug', 'sort'] };
 
@@ -84,7 +84,7 @@ export function listPermissions(query: PermissionFilter): Promise<Page<Permissio
   return findPage(Permission, query, options, toRecord, { name: permissionsByName });
 }
 
-export interface PermissionOption {
+interface PermissionOption {
   value: number | string;
   label: string;
   children?: PermissionOption[];

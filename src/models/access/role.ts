@@ -33,7 +33,7 @@ export interface RoleFilter extends ListQuery {
 export const roleSortable = ['id', 'name', 'slug', 'status', 'sort', 'created_at', 'updated_at'] as const;
 
 /** With whether administrators hold it, which keeps it from being deleted. */
-export type RoleRecord = Listed<Role> & { in_use: boolean; permission_ids: number[]; menu_ids: number[] };
+type RoleRecord = Listed<Role> & { in_use: boolean; permission_ids: number[]; menu_ids: number[] };
 
 export type RoleDetail = RoleRecord & {
   permissions: Pick<Permission, 'id' | 'name' | 'slug'>[];

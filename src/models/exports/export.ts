@@ -17,7 +17,7 @@ import { during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
 
-export interface ExportRequest {
+interface ExportRequest {
   adminId: number;
   type: ExportType;
   format: ExportFormat;

@@ -13,7 +13,7 @@ export interface MonthSum {
 }
 
 /** Rows that contradict each other: what is wrong, how many there are, and the first of them. */
-export interface Contradiction {
+interface Contradiction {
   what: string;
   count: number;
   first: string[];

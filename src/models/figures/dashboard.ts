@@ -157,7 +157,7 @@ export async function dailySales(): Promise<({ date: string } & Sales)[]> {
   });
 }
 
-export interface ChannelState {
+interface ChannelState {
   type: string;
   status: PaymentStatus;
   payments: number;

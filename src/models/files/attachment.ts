@@ -16,7 +16,7 @@ import { Attachment, ChunkUpload } from './tables.js';
 import { assertFitsQuota, lockQuota } from './upload-quota.js';
 
 /** An attachment in answers. */
-export interface AttachmentRecord extends Listed<Attachment> {
+interface AttachmentRecord extends Listed<Attachment> {
   admin: ReturnType<typeof adminOf>;
   /** Path of its preview. */
   url: string;
@@ -47,7 +47,7 @@ export const attachmentSortable = [
   'updated_at',
 ] as const;
 
-export interface FileName {
+interface FileName {
   filename: string;
   extension: string;
   kind: FileKind;
@@ -72,7 +72,7 @@ export function readFileName(given: string, field: string): FileName {
 export const fileError = (slug: ErrorSlug, field?: string): AppError =>
   new AppError(slug, { field, params: { types: config.storage.extensions.join(', ') } });
 
-export interface ReceivedFile {
+interface ReceivedFile {
   /** On the local disk; the storage takes it over. */
   path: string;
   size: number;

@@ -9,7 +9,7 @@ import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './
 import { Chunk, type ChunkUpload } from './tables.js';
 import { assertFitsQuota, lockQuota } from './upload-quota.js';
 
-export interface ReceivedChunk {
+interface ReceivedChunk {
   index: number;
   /** On the local disk; the storage takes it over. */
   path: string;

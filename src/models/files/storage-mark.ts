@@ -16,7 +16,7 @@ const fileKey = 'storage-mark';
 const maxBytes = 200;
 
 /** right: the storage of this database; other: that of another one; missing: it holds no mark; new: the database knows none yet. */
-export type StorageState = 'right' | 'other' | 'missing' | 'new';
+type StorageState = 'right' | 'other' | 'missing' | 'new';
 
 /** What the storage is to this database. @throws StorageUnavailable */
 export async function storageState(): Promise<StorageState> {

@@ -11,7 +11,7 @@ import { StoredFile } from './tables.js';
 
 export const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
 
-export type FilePurpose = (typeof purposes)[number];
+type FilePurpose = (typeof purposes)[number];
 
 /** Longer than any file takes to be written. */
 const maxWriteMs = 24 * 3_600_000;

@@ -41,7 +41,7 @@ export class Attachment extends Model<Row<Attachment>, NewRow<Attachment>> {
 
 const chunkStatuses = ['uploading', 'merging', 'completed', 'failed'] as const;
 
-export type ChunkStatus = (typeof chunkStatuses)[number];
+type ChunkStatus = (typeof chunkStatuses)[number];
 
 /** An upload that arrives in pieces; its id is unique among those of its administrator. */
 @Table('chunk_sessions')

@@ -31,7 +31,7 @@ export interface ImportFilter extends ListQuery {
   dry_run?: boolean;
 }
 
-export interface NewImport {
+interface NewImport {
   type: ImportType;
   adminId: number;
   filename: string;

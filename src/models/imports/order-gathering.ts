@@ -11,10 +11,10 @@ import { draftOrder, maxLines, oversizedDraft, type OrderDraft } from './order-d
 import { layoutOf, readRow, refOf, type Layout, type SheetRow } from './order-sheet.js';
 
 /** Reads the file from its start. */
-export type Reading = () => AsyncIterable<CsvBlock>;
+type Reading = () => AsyncIterable<CsvBlock>;
 
 /** What is known of a file after it was read once. */
-export interface Survey {
+interface Survey {
   layout: Layout;
   /** Rows below the head that are not blank. */
   rows: number;

@@ -20,7 +20,7 @@ export interface LoginFilter extends ListQuery {
 
 export const loginSortable = ['id', 'status', 'created_at'] as const;
 
-export type LoginRecord = Listed<LoginLog> & {
+type LoginRecord = Listed<LoginLog> & {
   /** The outcome in the reader's language. */
   message: string;
 };

@@ -24,7 +24,7 @@ export interface OperationFilter extends ListQuery {
 
 export const operationSortable = ['id', 'status', 'duration_ms', 'created_at'] as const;
 
-export type OperationRecord = Listed<OperationLog> & {
+type OperationRecord = Listed<OperationLog> & {
   admin: { id: number; username: string };
   changes: FieldChange[];
 };

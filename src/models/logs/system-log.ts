@@ -16,7 +16,7 @@ export interface SystemFilter extends ListQuery {
 
 export const systemSortable = ['id', 'level', 'created_at'] as const;
 
-export type SystemRecord = Listed<SystemLog>;
+type SystemRecord = Listed<SystemLog>;
 
 const logs = selection(columnsOf(SystemLog, 'l'), 'system_logs l');
 

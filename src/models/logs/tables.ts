@@ -75,7 +75,7 @@ export class LoginLog extends Model<Row<LoginLog>, NewRow<LoginLog>> {
 
 export const logLevels = ['error', 'warning', 'info', 'debug'] as const;
 
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
 /** Warnings and errors of API and worker. */
 @Table('system_logs', { uq_system_logs_key: ['log_key', 'period'] })

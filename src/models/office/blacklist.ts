@@ -20,7 +20,7 @@ import { Blacklist } from './tables.js';
 
 export type BlacklistFields = Fields<Blacklist, 'first_ip' | 'last_ip'>;
 
-export type BlacklistRecord = Listed<Blacklist>;
+type BlacklistRecord = Listed<Blacklist>;
 
 export interface BlacklistFilter extends ListQuery {
   ip?: string;

@@ -13,7 +13,7 @@ import { Dictionary } from './tables.js';
 export type DictionaryFields = Fields<Dictionary>;
 
 /** With whether entries belong to it, which keep it from being deleted. */
-export type DictionaryRecord = Listed<Dictionary> & { in_use: boolean };
+type DictionaryRecord = Listed<Dictionary> & { in_use: boolean };
 
 export interface DictionaryFilter extends ListQuery {
   parent_id?: number;

@@ -16,7 +16,7 @@ export interface Transfer extends Model {
   progress: number;
 }
 
-export type TransferKind = 'export' | 'import';
+type TransferKind = 'export' | 'import';
 
 /** Sends how far it is to the sockets of its owner. */
 export const deliverProgress = (

@@ -12,7 +12,7 @@ import { count } from './count.js';
 import { isPartitioned } from './partitions.js';
 
 /** Reads the rows that the tail of a SELECT leaves, in its order. @param tail more joins, WHERE, ORDER BY */
-export type ReadRows<T> = (tail: string, values: SqlValue[]) => Promise<T[]>;
+type ReadRows<T> = (tail: string, values: SqlValue[]) => Promise<T[]>;
 
 /** Up to this offset a page is read while the rows are counted, without knowing which end is nearer. */
 const maxReadAhead = 1000;

@@ -23,7 +23,7 @@ db.addModels([Version]);
 /** identity: sessions, administrators, roles, menus, permissions. */
 export const scopes = ['identity', 'blacklist'] as const;
 
-export type Scope = (typeof scopes)[number];
+type Scope = (typeof scopes)[number];
 
 export type Versions = Readonly<Record<Scope, number>>;
 

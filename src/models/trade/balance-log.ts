@@ -69,7 +69,7 @@ export async function findBalanceLog(id: number): Promise<BalanceLogRecord> {
 export const findRequest = (requestId: string, t?: Transaction): Promise<BalanceLogRecord | undefined> =>
   logs.first('WHERE l.request_id = :requestId', { requestId }, { t, on: reports });
 
-export interface BalanceStatistics {
+interface BalanceStatistics {
   total_income: Money;
   total_expense: Money;
   total_refund: Money;

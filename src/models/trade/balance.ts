@@ -24,7 +24,7 @@ export interface BalanceChange {
   request_id?: string;
 }
 
-export interface BalanceChanged {
+interface BalanceChanged {
   balance: Money;
   log: BalanceLogRecord;
 }

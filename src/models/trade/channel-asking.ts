@@ -27,7 +27,7 @@ import {
 import { settle } from './payment-settlement.js';
 
 /** not_due: another run has claimed it; unanswered: there was no valid answer. */
-export type AskingOutcome = TradeAnswer['state'] | 'not_due' | 'unanswered';
+type AskingOutcome = TradeAnswer['state'] | 'not_due' | 'unanswered';
 
 /**
  * Asks about a payment that is due, and closes it at its company if that was requested.

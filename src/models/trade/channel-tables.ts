@@ -52,7 +52,7 @@ export const refundStatuses = [
 ] as const;
 
 /** waiting: for approval; pending: not sent yet; processing: sent, without a final answer. */
-export type RefundStatus = (typeof refundStatuses)[number];
+type RefundStatus = (typeof refundStatuses)[number];
 
 export const refundDestinations = ['channel', 'balance'] as const;
 

@@ -6,7 +6,7 @@ import { AppError, fail, type FieldErrors } from '../../lib/errors/app-error.js'
 import { problem } from '../../lib/input/validation.js';
 import { isSealedToday, seal, unseal } from '../../lib/secrets/secret-box.js';
 
-export interface StoredSettings {
+interface StoredSettings {
   config: string;
   secrets: string;
 }

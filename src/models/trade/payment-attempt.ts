@@ -56,7 +56,7 @@ const locked = selection(
 );
 
 export type LockedOrder = RowOf<typeof lockedOrder>;
-export type LockedPayment = RowOf<typeof lockedPayment>;
+type LockedPayment = RowOf<typeof lockedPayment>;
 /** A payment, with state and verdict of one of its attempts. */
 export type LockedAttempt = RowOf<typeof lockedAttempt>;
 

@@ -18,7 +18,7 @@ export interface CallbackKey {
   period: number;
 }
 
-export type CallbackRecord = Listed<PaymentCallback>;
+type CallbackRecord = Listed<PaymentCallback>;
 
 const callbacks = selection(columnsOf(PaymentCallback, 'c'), 'payment_callbacks c');
 

@@ -36,7 +36,7 @@ export const followUpOf = (payment_no: string): Promise<FollowUp | undefined> =>
   followUps.first('WHERE f.payment_no = :payment_no', { payment_no });
 
 /** A payment that is followed. */
-export interface Followed {
+interface Followed {
   /** The expiry to send. */
   expireAt: Date;
   /** When it was made due; undefined if it had been followed before. */

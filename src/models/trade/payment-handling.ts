@@ -18,7 +18,7 @@ import { Payment, PaymentHandling } from './tables.js';
 const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');
 const handlings = selection(columnsOf(PaymentHandling, 'h'), 'payment_handlings h');
 
-export type HandlingRecord = Listed<PaymentHandling>;
+type HandlingRecord = Listed<PaymentHandling>;
 
 /** Max handlings shown with a payment. */
 const maxHandlings = 200;

@@ -21,7 +21,7 @@ import {
 } from './method-settings.js';
 import { PaymentMethod } from './tables.js';
 
-export type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
+type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
   name?: string;
   code?: string;
   config?: MethodConfig;
@@ -45,7 +45,7 @@ export const methodSortable = [
   'updated_at',
 ] as const;
 
-export type MethodRecord = Listed<PaymentMethod> & {
+type MethodRecord = Listed<PaymentMethod> & {
   /** Every set key; a secret one shows `***`. */
   config: MethodConfig;
   has_shared_secret: boolean;

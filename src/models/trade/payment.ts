@@ -142,7 +142,7 @@ export async function createPayment(payment: NewPayment, channel?: Channel): Pro
 const orderShown = columnsOf(Order, 'o', 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at');
 const ordersOfPayments = selection(orderShown, 'orders o');
 
-export type OrderOfPayment = RowOf<typeof orderShown>;
+type OrderOfPayment = RowOf<typeof orderShown>;
 
 /** Cancels the pending payments of an order, whose row is locked. */
 export async function cancelPayments(

@@ -13,7 +13,7 @@ import { Notification } from '../office/tables.js';
 import { keyOfRefund } from './refund.js';
 import { Refund } from './channel-tables.js';
 
-export type RefundAttention = 'refund_failed' | 'refund_stuck' | 'refund_slow';
+type RefundAttention = 'refund_failed' | 'refund_stuck' | 'refund_slow';
 
 /** The reasons in words. */
 export const refundAttentionTexts: Record<RefundAttention, Text> = {

@@ -8,7 +8,7 @@ import { paymentPeriod } from '../../lib/values/numbers.js';
 import { applyChange, type Operator } from './balance.js';
 
 /** The part of a refund that is booked. */
-export interface BookedRefund {
+interface BookedRefund {
   refund_no: string;
   period: number;
   payment_no: string;
@@ -16,7 +16,7 @@ export interface BookedRefund {
 }
 
 /** The channel's final answer. */
-export interface FinalAnswer {
+interface FinalAnswer {
   /** When the money was given back; null: now. */
   at: Date | null;
   code: string | null;

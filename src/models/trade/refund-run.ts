@@ -25,7 +25,7 @@ import { heldBack, isHeldBack, noteUnexplained } from './refund-elsewhere.js';
 import { claimRefund, nextAsk, type ClaimedRefund } from './refund-schedule.js';
 
 /** The result of a run. */
-export interface RefundRun {
+interface RefundRun {
   /** Why nothing was learned. */
   unknown?: Text;
 }

@@ -33,7 +33,7 @@ const records = selection(
 );
 
 /** A refund in answers. */
-export type RefundRecord = RowOf<typeof shown>;
+type RefundRecord = RowOf<typeof shown>;
 
 export const listRefunds = (query: RefundFilter): Promise<Page<RefundRecord>> =>
   records.page(query, refundsWhere(query));

@@ -44,7 +44,7 @@ export const userSortable = [
   'updated_at',
 ] as const;
 
-export type UserRecord = Listed<User>;
+type UserRecord = Listed<User>;
 
 const users = selection(columnsOf(User, 'u'), 'users u');
 

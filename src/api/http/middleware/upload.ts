@@ -19,7 +19,7 @@ import type { Upload, UploadDeclaration } from '../../declare/route.js';
 /** Uploads of this machine during their request. */
 const uploadFolder = join(config.storage.root, 'incoming');
 
-export interface ReceivedForm {
+interface ReceivedForm {
   fields: Record<string, unknown>;
   upload?: Upload;
 }
