@@ -142,11 +142,11 @@ export async function removeExports(viewer: Viewer, ids: readonly number[]): Pro
   return removeWhere({ id: ids, ...visibleTo(viewer) });
 }
 
-/** Removes exports whose time is up, with their files. @returns how many */
-export async function removeExpiredExports(): Promise<number> {
+/** Removes exports whose time is up, with their files. */
+export async function removeExpiredExports(): Promise<void> {
   const expired = { expires_at: { [Op.lte]: now() } };
   const due = await Export.findAll({ attributes: ['id'], where: expired, limit: 100 });
-  return due.length === 0 ? 0 : removeWhere({ id: due.map(({ id }) => id), ...expired });
+  if (due.length > 0) await removeWhere({ id: due.map(({ id }) => id), ...expired });
 }
 
 /** An export that was removed while it ran, as cancelled. */

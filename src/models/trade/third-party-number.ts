@@ -43,15 +43,10 @@ interface Shown {
 /**
  * Deletes each number with the last callback of its payment, CALLBACK_RETENTION_DAYS after that arrived; runs before the
  * callbacks themselves are deleted.
- *
- * @returns how many numbers were deleted
  */
-export async function pruneNumbers(): Promise<number> {
+export async function pruneNumbers(): Promise<void> {
   const before = new Date(now().getTime() - config.retention.callbackDays * 86_400_000);
-  let removed = 0;
-  for await (const shown of oldCallbacks(before))
-    removed += await bulk.transact((t) => remove(shown, before, t));
-  return removed;
+  for await (const shown of oldCallbacks(before)) await bulk.transact((t) => remove(shown, before, t));
 }
 
 const usedTwice = `state = 'refused' AND verdict = 'payment_third_party_no_used'`;
@@ -75,7 +70,7 @@ async function* oldCallbacks(before: Date): AsyncGenerator<Shown[]> {
 }
 
 // Locked first: a concurrent callback that claims a number is either seen here or claims it again.
-async function remove(shown: readonly Shown[], before: Date, t: Transaction): Promise<number> {
+async function remove(shown: readonly Shown[], before: Date, t: Transaction): Promise<void> {
   const pairs = shown.map(() => '(?, ?)').join(', ');
   const numbers = shown.flatMap(({ type, third_party_no }) => [type, third_party_no]);
   const owned = await bulk.select<{ payment_no: string }>(
@@ -83,7 +78,7 @@ async function remove(shown: readonly Shown[], before: Date, t: Transaction): Pr
     numbers,
     t,
   );
-  if (owned.length === 0) return 0;
+  if (owned.length === 0) return;
   const kept = await bulk.select<{ type: string; third_party_no: string }>(
     `SELECT type, third_party_no FROM payment_callbacks
        WHERE payment_no IN (?) AND third_party_no IS NOT NULL AND (created_at >= ? OR state NOT IN ('settled', 'refused'))
@@ -96,8 +91,8 @@ async function remove(shown: readonly Shown[], before: Date, t: Transaction): Pr
     JSON.stringify([type, third_party_no]);
   const keep = new Set(kept.map(name));
   const free = shown.filter((one) => !keep.has(name(one)));
-  if (free.length === 0) return 0;
-  return bulk.change(
+  if (free.length === 0) return;
+  await bulk.change(
     `DELETE FROM third_party_numbers WHERE (type, third_party_no) IN (${free.map(() => '(?, ?)').join(', ')})`,
     free.flatMap(({ type, third_party_no }) => [type, third_party_no]),
     t,
