@@ -138,8 +138,8 @@ export const refunds: Fault[] = [
   {
     file: elsewhere,
     from: `  await lockPayment(paymentNo, t);
-  if (await isHeldBack(`,
-    to: `  if (await isHeldBack(`,
+  if (await isRefundedElsewhere(`,
+    to: `  if (await isRefundedElsewhere(`,
     breaks: 'a refund overlooks one made elsewhere that is being flagged',
     test: elsewhereTests,
     match: 'a refund that is requested while*',
@@ -178,7 +178,7 @@ export const refunds: Fault[] = [
   },
   {
     file: run,
-    from: `if (await isHeldBack(refund.payment_no)) throw new ChannelFailure(heldBack);`,
+    from: `if (await isRefundedElsewhere(refund.payment_no)) throw new ChannelFailure(heldBack);`,
     to: ``,
     breaks: 'a refund is sent again beside one made elsewhere',
     test: elsewhereTests,

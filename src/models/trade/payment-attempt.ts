@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { change } from '../../lib/database/db.js';
 import { now } from '../../lib/values/clock.js';
-import { orderKey, paymentKey } from '../../lib/values/numbers.js';
+import { orderKey } from '../../lib/values/numbers.js';
 import { columnsOf, selection, type Expression, type RowOf } from '../tables/selection.js';
 import type { CallbackKey } from './payment-callback.js';
 import { Order, Payment, PaymentCallback, ThirdPartyNumber } from './tables.js';
@@ -37,18 +37,11 @@ const attempts = selection(
 );
 
 const lockedOrder = columnsOf(Order, 'o', 'order_no', 'period', 'status', 'deleted_at', 'cancelled_at');
-const lockedPayment = columnsOf(
-  Payment,
-  'p',
-  'payment_no',
-  'period',
-  'status',
-  'third_party_no',
-  'needs_attention',
-);
-const lockedAttempt = { ...lockedPayment, ...columnsOf(PaymentCallback, 'c', 'state', 'verdict') };
+const lockedAttempt = {
+  ...columnsOf(Payment, 'p', 'payment_no', 'status', 'third_party_no', 'needs_attention'),
+  ...columnsOf(PaymentCallback, 'c', 'state', 'verdict'),
+};
 const orders = selection(lockedOrder, 'orders o');
-const payments = selection(lockedPayment, 'payments p');
 const locked = selection(
   lockedAttempt,
   'payments p',
@@ -56,7 +49,6 @@ const locked = selection(
 );
 
 export type LockedOrder = RowOf<typeof lockedOrder>;
-type LockedPayment = RowOf<typeof lockedPayment>;
 /** A payment, with state and verdict of one of its attempts. */
 export type LockedAttempt = RowOf<typeof lockedAttempt>;
 
@@ -69,13 +61,6 @@ export const readAttempt = (
 
 export const lockOrder = (order_no: string, t: Transaction): Promise<LockedOrder | undefined> =>
   orders.first('WHERE o.order_no = :order_no AND o.period = :period FOR UPDATE', orderKey(order_no), { t });
-
-export const lockPayment = (payment_no: string, t: Transaction): Promise<LockedPayment | undefined> =>
-  payments.first(
-    'WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE',
-    paymentKey(payment_no),
-    { t },
-  );
 
 /** Locks the payment of an attempt, then the attempt. */
 export const lockAttempt = (

@@ -135,9 +135,12 @@ const eventKey = (paymentNo: string, reason: AttentionReason, nth: number): stri
 
 const notified = selection(columnsOf(Notification, 'n', 'event_key'), 'notifications n');
 
-/** Whether nobody has cleared that reason yet; the payment shows it only while no other has followed. */
-export async function isOpen(paymentNo: string, reason: AttentionReason, t?: Transaction): Promise<boolean> {
-  const key = eventKey(paymentNo, reason, 1);
+/**
+ * Whether its company reported a refund that was not made here and that nobody has cleared yet; the payment shows this
+ * reason only while no other has followed.
+ */
+export async function isRefundedElsewhere(paymentNo: string, t?: Transaction): Promise<boolean> {
+  const key = eventKey(paymentNo, 'refunded_elsewhere', 1);
   return (await notified.first('WHERE n.event_key = :key', { key }, { t })) !== undefined;
 }
 

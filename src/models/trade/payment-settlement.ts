@@ -8,7 +8,7 @@ import { deliverStored } from '../office/notification.js';
 import { cancelPayments } from './payment.js';
 import {
   flagWithin,
-  isOpen,
+  isRefundedElsewhere,
   maxNotified,
   notifyAttention,
   renewDoubts,
@@ -81,7 +81,7 @@ async function pay(
   t: Transaction,
 ): Promise<Settled> {
   // A person must still look at a refund that was not made here.
-  const isRefunded = payment.needs_attention && (await isOpen(payment.payment_no, 'refunded_elsewhere', t));
+  const isRefunded = payment.needs_attention && (await isRefundedElsewhere(payment.payment_no, t));
   await payPayment(attempt, 'paid', isRefunded ? 'refunded_elsewhere' : null, t);
   const { order_no, period } = order;
   const { payment_no, created_at, paid_at } = attempt;

@@ -3,7 +3,7 @@
 import type { Transaction } from 'sequelize';
 import type { RefundClaim } from '../../lib/channels/channel.js';
 import { channelOf } from '../../lib/channels/index.js';
-import { change, transact } from '../../lib/database/db.js';
+import { change, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { announce } from '../../lib/redis/changes.js';
 import { now, skewMs } from '../../lib/values/clock.js';
@@ -12,8 +12,7 @@ import { paymentKey, refundPeriod } from '../../lib/values/numbers.js';
 import { deliverStored } from '../office/notification.js';
 import { columnsOf, computed, selection } from '../tables/selection.js';
 import { Refund } from './channel-tables.js';
-import { flagWithin, isOpen } from './payment-attention.js';
-import { lockPayment } from './payment-attempt.js';
+import { flagWithin, isRefundedElsewhere } from './payment-attention.js';
 import { PaymentCallback } from './tables.js';
 
 /** Why a refund is not sent. */
@@ -22,15 +21,20 @@ export const heldBack: Text = {
   en: 'held back until somebody has looked at the refund that was not made here',
 };
 
+/** Concurrent refunds of the payment wait until the transaction ends, and so does what would flag it. */
+export async function lockPayment(paymentNo: string, t: Transaction): Promise<void> {
+  await select(
+    'SELECT p.id FROM payments p WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE',
+    paymentKey(paymentNo),
+    t,
+  );
+}
+
 /** Locks the payment, so that what is flagged meanwhile counts. @throws payment_refunded_elsewhere */
 export async function assertNoneElsewhere(paymentNo: string, t: Transaction): Promise<void> {
   await lockPayment(paymentNo, t);
-  if (await isHeldBack(paymentNo, t)) fail('payment_refunded_elsewhere');
+  if (await isRefundedElsewhere(paymentNo, t)) fail('payment_refunded_elsewhere');
 }
-
-/** Whether nothing of a payment is refunded here. */
-export const isHeldBack = (paymentNo: string, t?: Transaction): Promise<boolean> =>
-  isOpen(paymentNo, 'refunded_elsewhere', t);
 
 /**
  * Flags a payment when its company says so of a refund that was not made here. One of ours is asked about.

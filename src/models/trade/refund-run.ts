@@ -19,9 +19,10 @@ import { measured } from '../../lib/watch/metrics.js';
 import { deliverStored } from '../office/notification.js';
 import { findPayment } from './payment.js';
 import { configOfMethod } from './payment-method.js';
+import { isRefundedElsewhere } from './payment-attention.js';
 import { flagRefund, notifyRefund } from './refund-attention.js';
 import { bookSuccess, release } from './refund-booking.js';
-import { heldBack, isHeldBack, noteUnexplained } from './refund-elsewhere.js';
+import { heldBack, noteUnexplained } from './refund-elsewhere.js';
 import { claimRefund, nextAsk, type ClaimedRefund } from './refund-schedule.js';
 
 /** The result of a run. */
@@ -81,7 +82,7 @@ async function askChannel(refund: ClaimedRefund, signal: AbortSignal): Promise<L
       return { answer: { state: 'failed', code: refund.code ?? answer.code }, isFinal: true };
     await noteUnexplained(refund.payment_no);
   }
-  if (await isHeldBack(refund.payment_no)) throw new ChannelFailure(heldBack);
+  if (await isRefundedElsewhere(refund.payment_no)) throw new ChannelFailure(heldBack);
   // A process that was halted may find that later runs have ended the refund and released its amount.
   if (!refund.due_at || refund.due_at <= now())
     throw new Error('the run was halted past the end of its lease');

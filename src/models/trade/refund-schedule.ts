@@ -8,8 +8,8 @@ import { inBoth } from '../../lib/values/language.js';
 import { paymentKey } from '../../lib/values/numbers.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
-import { lockPayment } from './payment-attempt.js';
-import { heldBack, isHeldBack } from './refund-elsewhere.js';
+import { isRefundedElsewhere } from './payment-attention.js';
+import { heldBack, lockPayment } from './refund-elsewhere.js';
 import { keyOfRefund } from './refund.js';
 import { PaymentMethod } from './tables.js';
 import { Refund } from './channel-tables.js';
@@ -87,7 +87,7 @@ async function waitOf(
 ): Promise<{ due_at: Date; fail_reason?: string } | undefined> {
   // Locked, because concurrent ones would not see each other, nor a flag that is being set.
   await lockPayment(payment_no, t);
-  if (await isHeldBack(payment_no, t))
+  if (await isRefundedElsewhere(payment_no, t))
     return { due_at: new Date(at.getTime() + heldBackMs), fail_reason: inBoth(heldBack) };
   // The channel wants some time after another refund of the payment.
   const { apartMs = 0 } = channelOf(type)?.refunds?.limits ?? {};
