@@ -3,7 +3,8 @@ import { Op } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { canonicalPart } from '../../lib/values/ip.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
+import { textFilter } from '../../lib/input/schema.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
 import type { Listed } from '../tables/table.js';
 import { changing } from '../tables/versions.js';
@@ -12,10 +13,10 @@ import { idleSince, type Identity } from './identity.js';
 import { assertOutranks, lockSuperAdmins } from './rights.js';
 import { AdminSession, type Admin } from './tables.js';
 
-export interface OnlineFilter extends ListQuery {
-  username?: string;
-  ip?: string;
-}
+/** The filters of the list. */
+export const onlineFilters = { username: textFilter(50), ip: textFilter(45) };
+
+export type OnlineFilter = Criteria<typeof onlineFilters> & ListQuery;
 
 interface OnlineRecord extends Pick<
   Listed<AdminSession>,

@@ -1,9 +1,10 @@
 // permissions: what a role may be allowed, as a slug and as method and path.
+import Joi from 'joi';
 import { Op, type Transaction } from 'sequelize';
-import { blankToNull, noneToNull } from '../../lib/input/schema.js';
+import { blankToNull, noneToNull, id, status, textFilter } from '../../lib/input/schema.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
 import { changing } from '../tables/versions.js';
 import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
@@ -20,14 +21,17 @@ import { Menu, Permission, RolePermission } from './tables.js';
 
 export type PermissionFields = Fields<Permission, 'is_builtin'>;
 
-export interface PermissionFilter extends ListQuery {
-  name?: string;
-  slug?: string;
-  path?: string;
-  method?: string;
-  status?: number;
-  menu_id?: number;
-}
+/** The filters of the list. */
+export const permissionFilters = {
+  name: textFilter(100),
+  slug: textFilter(100),
+  path: textFilter(255),
+  method: Joi.string().valid('GET', 'POST', 'PUT', 'DELETE'),
+  status: status(),
+  menu_id: id(),
+};
+
+export type PermissionFilter = Criteria<typeof permissionFilters> & ListQuery;
 
 export const permissionSortable = [
   'id',

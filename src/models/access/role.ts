@@ -1,10 +1,10 @@
 // roles: named sets of permissions and menus.
 import { Op, type Model, type ModelStatic, type Transaction } from 'sequelize';
-import { blankToNull } from '../../lib/input/schema.js';
+import { blankToNull, status, textFilter } from '../../lib/input/schema.js';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { changing } from '../tables/versions.js';
 import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
@@ -24,11 +24,10 @@ import { AdminRole, Menu, Permission, Role } from './tables.js';
 
 export type RoleFields = Fields<Role> & { permission_ids?: number[]; menu_ids?: number[] };
 
-export interface RoleFilter extends ListQuery {
-  name?: string;
-  slug?: string;
-  status?: number;
-}
+/** The filters of the list. */
+export const roleFilters = { name: textFilter(50), slug: textFilter(50), status: status() };
+
+export type RoleFilter = Criteria<typeof roleFilters> & ListQuery;
 
 export const roleSortable = ['id', 'name', 'slug', 'status', 'sort', 'created_at', 'updated_at'] as const;
 

@@ -3,7 +3,8 @@ import { currentLanguage } from '../../lib/process/context.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
 import { say } from '../../lib/values/language.js';
 import { canonicalPart } from '../../lib/values/ip.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { id, status, textFilter } from '../../lib/input/schema.js';
 import { columnsOf, type RowOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import { findLog, type EntryOf } from './log.js';
@@ -11,12 +12,15 @@ import { LoginLog } from './tables.js';
 
 export type LoginEntry = EntryOf<LoginLog>;
 
-export interface LoginFilter extends ListQuery {
-  admin_id?: number;
-  username?: string;
-  ip?: string;
-  status?: number;
-}
+/** The filters of the list. */
+export const loginFilters = {
+  admin_id: id(),
+  username: textFilter(50),
+  ip: textFilter(45),
+  status: status(),
+};
+
+export type LoginFilter = Criteria<typeof loginFilters> & ListQuery;
 
 export const loginSortable = ['id', 'status', 'created_at'] as const;
 

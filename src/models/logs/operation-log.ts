@@ -1,6 +1,8 @@
 // operation_logs: what signed-in administrators did, also what was refused.
-import { escapeLike, Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import Joi from 'joi';
+import { escapeLike, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { canonicalPart } from '../../lib/values/ip.js';
+import { id, textFilter } from '../../lib/input/schema.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import { findLog, type EntryOf } from './log.js';
@@ -8,19 +10,24 @@ import { OperationLog, type FieldChange } from './tables.js';
 
 export type OperationEntry = EntryOf<OperationLog>;
 
-export interface OperationFilter extends ListQuery {
-  admin_id?: number;
-  username?: string;
-  module?: string;
-  action?: string;
-  method?: string;
-  path?: string;
-  ip?: string;
-  status?: number;
-  trace_id?: string;
-  /** Path of a record: its creation, its changes and its actions. */
-  record?: string;
-}
+/** The filters of the list. */
+export const operationFilters = {
+  admin_id: id(),
+  username: textFilter(50),
+  module: textFilter(50),
+  action: textFilter(50),
+  method: Joi.string().valid('POST', 'PUT', 'PATCH', 'DELETE'),
+  path: textFilter(200).description('Part of the path of the request'),
+  ip: textFilter(45),
+  status: Joi.number().integer().description('HTTP status of the answer'),
+  trace_id: textFilter(64),
+  record: textFilter(200)
+    .pattern(/^[\x21-\x7e]*$/)
+    .description('Path of a record: its creation, its changes and its actions')
+    .example('/api/admin/users/42'),
+};
+
+export type OperationFilter = Criteria<typeof operationFilters> & ListQuery;
 
 export const operationSortable = ['id', 'status', 'duration_ms', 'created_at'] as const;
 

@@ -1,18 +1,23 @@
 // system_logs: warnings and errors of API and worker.
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import Joi from 'joi';
+import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { textFilter } from '../../lib/input/schema.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import { findLog, type EntryOf } from './log.js';
-import { SystemLog } from './tables.js';
+import { logLevels, SystemLog } from './tables.js';
 
 export type SystemEntry = EntryOf<SystemLog>;
 
-export interface SystemFilter extends ListQuery {
-  level?: string;
-  trace_id?: string;
-  module?: string;
-  message?: string;
-}
+/** The filters of the list. */
+export const systemFilters = {
+  level: Joi.string().valid(...logLevels),
+  trace_id: textFilter(64),
+  module: textFilter(50).description('Process: api or worker').example('worker'),
+  message: textFilter(200).description('Part of the text of the log line'),
+};
+
+export type SystemFilter = Criteria<typeof systemFilters> & ListQuery;
 
 export const systemSortable = ['id', 'level', 'created_at'] as const;
 

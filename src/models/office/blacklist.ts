@@ -11,8 +11,8 @@ import {
   type IpRange,
 } from '../../lib/values/ip-range.js';
 import { canonicalPart } from '../../lib/values/ip.js';
-import { blankToNull } from '../../lib/input/schema.js';
-import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { blankToNull, status, textFilter } from '../../lib/input/schema.js';
+import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, lockRow, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
@@ -22,10 +22,10 @@ export type BlacklistFields = Fields<Blacklist, 'first_ip' | 'last_ip'>;
 
 type BlacklistRecord = Listed<Blacklist>;
 
-export interface BlacklistFilter extends ListQuery {
-  ip?: string;
-  status?: number;
-}
+/** The filters of the list. */
+export const blacklistFilters = { ip: textFilter(100).description('Part of an entry'), status: status() };
+
+export type BlacklistFilter = Criteria<typeof blacklistFilters> & ListQuery;
 
 export const blacklistSortable = ['id', 'ip', 'status', 'created_at', 'updated_at'] as const;
 

@@ -2,8 +2,8 @@
 import type { Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { blankToNull } from '../../lib/input/schema.js';
-import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { blankToNull, parentFilter, status, textFilter } from '../../lib/input/schema.js';
+import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
@@ -15,12 +15,15 @@ export type DictionaryFields = Fields<Dictionary>;
 /** With whether entries belong to it, which keep it from being deleted. */
 type DictionaryRecord = Listed<Dictionary> & { in_use: boolean };
 
-export interface DictionaryFilter extends ListQuery {
-  parent_id?: number;
-  code?: string;
-  name?: string;
-  status?: number;
-}
+/** The filters of the list. */
+export const dictionaryFilters = {
+  parent_id: parentFilter(),
+  code: textFilter(50),
+  name: textFilter(50),
+  status: status(),
+};
+
+export type DictionaryFilter = Criteria<typeof dictionaryFilters> & ListQuery;
 
 export const dictionarySortable = [
   'id',

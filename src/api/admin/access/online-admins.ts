@@ -2,12 +2,13 @@
 import Joi from 'joi';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, textFilter } from '../../../lib/input/schema.js';
+import { idParam } from '../../../lib/input/schema.js';
 import { problem } from '../../../lib/input/validation.js';
 import { isId } from '../../../lib/values/numbers.js';
 import {
   kickOut,
   listOnline,
+  onlineFilters,
   onlineSortable,
   type OnlineFilter,
 } from '../../../models/access/online-admin.js';
@@ -32,11 +33,7 @@ export const routes = [
     name: 'listOnlineAdmins',
     summary: 'List online administrators',
     access: can('online_admin.index', '查看在线管理员', 'List online administrators'),
-    query: Joi.object<OnlineFilter, true>({
-      ...listKeys(onlineSortable),
-      username: textFilter(50),
-      ip: textFilter(45),
-    }),
+    query: Joi.object<OnlineFilter, true>({ ...listKeys(onlineSortable), ...onlineFilters }),
     response: pageOf(session),
     handle: ({ admin, query }) => listOnline(admin, query),
   }),

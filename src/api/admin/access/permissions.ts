@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
-  id,
   idOrNone,
   idParam,
   optionalMultiline,
@@ -10,7 +9,6 @@ import {
   sort,
   status,
   nonEmptyText,
-  textFilter,
 } from '../../../lib/input/schema.js';
 import {
   createPermission,
@@ -19,6 +17,7 @@ import {
   listPermissions,
   type PermissionFields,
   type PermissionFilter,
+  permissionFilters,
   permissionSortable,
   updatePermission,
 } from '../../../models/access/permission.js';
@@ -26,8 +25,6 @@ import { Menu, Permission } from '../../../models/access/tables.js';
 import { covers } from '../../declare/permission.js';
 import { enabled, keysOf, pageOf, recordOrNull, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-
-const method = () => Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
 
 const permission = resource('Permission', {
   ...keysOf(Permission),
@@ -38,7 +35,7 @@ const permission = resource('Permission', {
 const fields = {
   name: nonEmptyText(100),
   slug: slug(),
-  method: method(),
+  method: permissionFilters.method,
   path: nonEmptyText(255).pattern(/^\/(?!.*\*\*)[\x21-\x7e]*$/),
   menu_id: idOrNone(),
   description: optionalMultiline(255),
@@ -53,15 +50,7 @@ export const routes = [
     name: 'listPermissions',
     summary: 'List permissions',
     access: can('permission.index', '查看权限列表', 'List permissions'),
-    query: Joi.object<PermissionFilter, true>({
-      ...listKeys(permissionSortable),
-      name: textFilter(100),
-      slug: textFilter(100),
-      path: textFilter(255),
-      method: method(),
-      status: status(),
-      menu_id: id(),
-    }),
+    query: Joi.object<PermissionFilter, true>({ ...listKeys(permissionSortable), ...permissionFilters }),
     response: pageOf(permission),
     handle: ({ query }) => listPermissions(query),
   }),

@@ -9,7 +9,6 @@ import {
   sort,
   status,
   nonEmptyText,
-  textFilter,
 } from '../../../lib/input/schema.js';
 import {
   createRole,
@@ -17,8 +16,9 @@ import {
   getRole,
   listRoles,
   type RoleFields,
-  type RoleFilter,
+  roleFilters,
   roleSortable,
+  type RoleFilter,
   updateRole,
 } from '../../../models/access/role.js';
 import { Menu, Permission, Role } from '../../../models/access/tables.js';
@@ -65,12 +65,7 @@ export const routes = [
     name: 'listRoles',
     summary: 'List roles',
     access: can('role.index', '查看角色列表', 'List roles'),
-    query: Joi.object<RoleFilter, true>({
-      ...listKeys(roleSortable),
-      name: textFilter(50),
-      slug: textFilter(50),
-      status: status(),
-    }),
+    query: Joi.object<RoleFilter, true>({ ...listKeys(roleSortable), ...roleFilters }),
     response: pageOf(resource('Role', keys)),
     handle: ({ query }) => listRoles(query),
   }),

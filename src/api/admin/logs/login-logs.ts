@@ -1,8 +1,13 @@
 // /login-logs: sign-in attempts.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, status, textFilter } from '../../../lib/input/schema.js';
-import { findLogin, listLogins, loginSortable, type LoginFilter } from '../../../models/logs/login-log.js';
+import {
+  findLogin,
+  listLogins,
+  loginFilters,
+  loginSortable,
+  type LoginFilter,
+} from '../../../models/logs/login-log.js';
 import { LoginLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { described, keysOf, pageOf, resource, text } from '../../declare/response.js';
@@ -23,13 +28,7 @@ export const routes = [
     name: 'listLoginLogs',
     summary: 'List attempts to sign in',
     access: can('login_log.index', '查看登录日志列表', 'List login logs'),
-    query: Joi.object<LoginFilter, true>({
-      ...listKeys(loginSortable),
-      admin_id: id(),
-      username: textFilter(50),
-      ip: textFilter(45),
-      status: status(),
-    }),
+    query: Joi.object<LoginFilter, true>({ ...listKeys(loginSortable), ...loginFilters }),
     response: pageOf(item),
     handle: ({ query }) => listLogins(query),
   }),

@@ -1,10 +1,10 @@
 // /operation-logs: what administrators did.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, textFilter } from '../../../lib/input/schema.js';
 import {
   findOperation,
   listOperations,
+  operationFilters,
   operationSortable,
   type OperationFilter,
 } from '../../../models/logs/operation-log.js';
@@ -43,22 +43,7 @@ export const routes = [
     name: 'listOperationLogs',
     summary: 'List operations of administrators',
     access: can('operation_log.index', '查看操作日志列表', 'List operation logs'),
-    query: Joi.object<OperationFilter, true>({
-      ...listKeys(operationSortable),
-      admin_id: id(),
-      username: textFilter(50),
-      module: textFilter(50),
-      action: textFilter(50),
-      method: Joi.string().valid('POST', 'PUT', 'PATCH', 'DELETE'),
-      path: textFilter(200).description('Part of the path of the request'),
-      ip: textFilter(45),
-      status: Joi.number().integer().description('HTTP status of the answer'),
-      trace_id: textFilter(64),
-      record: textFilter(200)
-        .pattern(/^[\x21-\x7e]*$/)
-        .description('Path of a record: its creation, its changes and its actions')
-        .example('/api/admin/users/42'),
-    }),
+    query: Joi.object<OperationFilter, true>({ ...listKeys(operationSortable), ...operationFilters }),
     response: pageOf(item),
     async handle({ query }) {
       const page = await listOperations(query);

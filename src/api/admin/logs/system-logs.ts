@@ -1,14 +1,14 @@
 // /system-logs: warnings and errors of API and worker.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { textFilter } from '../../../lib/input/schema.js';
 import {
   findSystemEntry,
   listSystemEntries,
+  systemFilters,
   systemSortable,
   type SystemFilter,
 } from '../../../models/logs/system-log.js';
-import { logLevels, SystemLog } from '../../../models/logs/tables.js';
+import { SystemLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { described, json, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
@@ -28,13 +28,7 @@ export const routes = [
     name: 'listSystemLogs',
     summary: 'List warnings and errors of the service',
     access: can('system_log.index', '查看系统日志列表', 'List system logs'),
-    query: Joi.object<SystemFilter, true>({
-      ...listKeys(systemSortable),
-      level: Joi.string().valid(...logLevels),
-      trace_id: textFilter(64),
-      module: textFilter(50).description('Process: api or worker').example('worker'),
-      message: textFilter(200).description('Part of the text of the log line'),
-    }),
+    query: Joi.object<SystemFilter, true>({ ...listKeys(systemSortable), ...systemFilters }),
     response: pageOf(item),
     handle: ({ query }) => listSystemEntries(query),
   }),

@@ -2,17 +2,11 @@
 import Joi from 'joi';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import {
-  idParam,
-  idsBody,
-  nonEmptyText,
-  optionalMultiline,
-  status,
-  textFilter,
-} from '../../../lib/input/schema.js';
+import { idParam, idsBody, nonEmptyText, optionalMultiline, status } from '../../../lib/input/schema.js';
 import {
   type BlacklistFields,
   type BlacklistFilter,
+  blacklistFilters,
   blacklistSortable,
   createBlacklist,
   deleteBlacklists,
@@ -45,11 +39,7 @@ export const routes = [
     name: 'listBlacklists',
     summary: 'List blocked addresses, with the caller’s own address',
     access: can('blacklist.index', '查看黑名单列表', 'List blacklist entries'),
-    query: Joi.object<BlacklistFilter, true>({
-      ...listKeys(blacklistSortable),
-      ip: textFilter(100).description('Part of an entry'),
-      status: status(),
-    }),
+    query: Joi.object<BlacklistFilter, true>({ ...listKeys(blacklistSortable), ...blacklistFilters }),
     response: pageOf(entry, { client_ip: text() }),
     handle: async ({ query, ip }) => ({ ...(await listBlacklists(query)), client_ip: ip }),
   }),

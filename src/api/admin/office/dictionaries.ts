@@ -7,10 +7,8 @@ import {
   optionalMultiline,
   optionalText,
   parent,
-  parentFilter,
   sort,
   status,
-  textFilter,
 } from '../../../lib/input/schema.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
@@ -19,6 +17,7 @@ import {
   dictionaryEntries,
   type DictionaryFields,
   type DictionaryFilter,
+  dictionaryFilters,
   dictionarySortable,
   dictionaryTypes,
   getDictionary,
@@ -49,13 +48,7 @@ export const routes = [
     name: 'listDictionaries',
     summary: 'List dictionary entries',
     access: list,
-    query: Joi.object<DictionaryFilter, true>({
-      ...listKeys(dictionarySortable),
-      parent_id: parentFilter(),
-      code: textFilter(50),
-      name: textFilter(50),
-      status: status(),
-    }),
+    query: Joi.object<DictionaryFilter, true>({ ...listKeys(dictionarySortable), ...dictionaryFilters }),
     response: pageOf(entry),
     handle: ({ query }) => listDictionaries(query),
   }),
