@@ -1,6 +1,7 @@
 // The Koa application: envelope, CORS, then every declared route behind its guard.
 import cors from '@koa/cors';
 import { Router } from '@koa/router';
+import type Joi from 'joi';
 import Koa, { type Context, type Middleware } from 'koa';
 import { config } from '../../config/index.js';
 import { isCommitting, setDeadline } from '../lib/process/context.js';
@@ -53,8 +54,8 @@ const commitCheckMs = 100;
 // The order of the checks: an unauthorised caller causes no work.
 function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   const parseBody = bodyParser(route);
-  const coerceParams = route.params && coercer(route.params);
-  const coerceQuery = route.query && coercer(route.query);
+  const readParams = readerOf(route.params);
+  const readQuery = readerOf(route.query);
   const answer = async (ctx: Context, deadline: number): Promise<void> => {
     const state = ctx.state as RequestState;
     state.route = route;
@@ -67,11 +68,8 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     try {
       if (ctx.method !== 'GET') state.input = { query: ctx.query, body };
       const call: Call<Access, object, object, object> = {
-        params:
-          route.params && coerceParams
-            ? validate(route.params, coerceParams(ctx.params as object as never))
-            : {},
-        query: route.query && coerceQuery ? validate(route.query, coerceQuery(ctx.query)) : {},
+        params: readParams(ctx.params as Record<string, string>),
+        query: readQuery(ctx.query),
         body: route.body ? validate(route.body, withAliases(body, route.aliases)) : {},
         raw,
         admin: identity,
@@ -103,6 +101,13 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
       reject(new AppError(ctx.req.complete ? 'database_unavailable' : 'request_timeout', { cause }));
     });
   };
+}
+
+/** Reads parameters as their schema says; without a schema there are none. */
+function readerOf(schema: Joi.ObjectSchema<object> | undefined): (given: Record<string, unknown>) => object {
+  if (!schema) return () => ({});
+  const coerce = coercer(schema);
+  return (given) => validate(schema, coerce(given));
 }
 
 function sendPlainly(ctx: Context, { status, text }: PlainAnswer): void {
