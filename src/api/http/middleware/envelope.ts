@@ -98,9 +98,8 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
   await next();
   const state = ctx.state as RequestState;
   if (!('data' in state)) {
-    if (ctx.respond === false) return;
     // An answer without a body has its own status, such as 204 for a preflight.
-    if (!ctx.body && ctx.status === 404) throw new AppError('route_not_found');
+    if (ctx.respond !== false && !ctx.body && ctx.status === 404) fail('route_not_found');
     return;
   }
   const data = zone === undefined ? state.data : withZone(state.data, zone);
