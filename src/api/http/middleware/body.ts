@@ -5,9 +5,9 @@ import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../../config/index.js';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { fieldsOf } from '../../../lib/input/body-fields.js';
-import { coercer, problem } from '../../../lib/input/validation.js';
-import type { Route, Upload, UploadDeclaration } from '../../declare/route.js';
-import { receiveForm } from './upload.js';
+import { coercer } from '../../../lib/input/validation.js';
+import type { Route, Upload } from '../../declare/route.js';
+import { fileMissing, receiveForm } from './upload.js';
 
 export interface Received {
   body?: unknown;
@@ -72,10 +72,6 @@ export function withAliases(body: unknown, aliases: Record<string, string> = {})
   const named: Record<string, unknown> = { ...body };
   for (const [alias, field] of Object.entries(aliases)) named[field] ??= named[alias];
   return named;
-}
-
-function fileMissing({ parts }: UploadDeclaration): never {
-  return fail('validation_failed', { fields: { [parts[0]]: [problem('any.required')] } });
 }
 
 // An error without a status is a body that cannot be decompressed, such as a broken gzip stream.

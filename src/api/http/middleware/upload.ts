@@ -42,7 +42,7 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
   const form = new Form(declaration);
   try {
     await mkdir(uploadFolder, { recursive: true, mode: privateFolder });
-    await read(req, form);
+    await read(req, form, declaration);
     return await form.finish();
   } catch (error) {
     await form.abandon();
@@ -51,8 +51,8 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
 }
 
 // Not pipeline(), which would destroy the connection of a refused form before its answer.
-function read(request: IncomingMessage, form: Form): Promise<void> {
-  const parser = parserFor(request, form.maxBytes);
+function read(request: IncomingMessage, form: Form, declaration: UploadDeclaration): Promise<void> {
+  const parser = parserFor(request, declaration.maxBytes);
   return new Promise<void>((resolve, reject) => {
     const stop = (error: Error): void => {
       request.unpipe(parser);
@@ -67,7 +67,7 @@ function read(request: IncomingMessage, form: Form): Promise<void> {
     parser.on('file', (name, content, filename, encoding) => {
       // RFC 7578, 4.7: parts are not encoded; an encoded one is stored as received.
       if (/^(base64|quoted-printable)$/i.test(encoding)) stop(new AppError('bad_request'));
-      content.once('limit', () => stop(form.fileTooLarge()));
+      content.once('limit', () => stop(fileTooLarge(declaration)));
       form.addFile(name, content, unescaped(filename)).catch(stop);
     });
     parser.once('partsLimit', () => stop(new AppError('payload_too_large')));
@@ -81,6 +81,11 @@ function read(request: IncomingMessage, form: Form): Promise<void> {
 function fileTooLarge({ parts, maxBytes }: UploadDeclaration): AppError {
   const megabytes = Math.round((maxBytes / 1024 ** 2) * 100) / 100;
   return new AppError('payload_too_large', { fields: { [parts[0]]: [problem('file.max', megabytes)] } });
+}
+
+/** @throws validation_failed */
+export function fileMissing({ parts }: UploadDeclaration): never {
+  return fail('validation_failed', { fields: { [parts[0]]: [problem('any.required')] } });
 }
 
 function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstance {
@@ -125,14 +130,6 @@ class Form {
     this.#declaration = declaration;
   }
 
-  get maxBytes(): number {
-    return this.#declaration.maxBytes;
-  }
-
-  fileTooLarge(): AppError {
-    return fileTooLarge(this.#declaration);
-  }
-
   /** @returns false when the fields are too large in total */
   addField(name: string, value: string): boolean {
     this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
@@ -159,12 +156,12 @@ class Form {
   }
 
   async finish(): Promise<ReceivedForm> {
-    if (this.#files > 1) fail('validation_failed', { fields: { [this.#part]: [problem('file.single')] } });
+    const { parts, maxBytes, required } = this.#declaration;
+    if (this.#files > 1) fail('validation_failed', { fields: { [parts[0]]: [problem('file.single')] } });
     await this.#written;
     const upload = this.#file?.received();
-    if (upload && upload.size > this.maxBytes) throw this.fileTooLarge();
-    if (!upload && this.#declaration.required)
-      fail('validation_failed', { fields: { [this.#part]: [problem('any.required')] } });
+    if (upload && upload.size > maxBytes) throw fileTooLarge(this.#declaration);
+    if (!upload && required) fileMissing(this.#declaration);
     return { fields: Object.fromEntries(this.#fields), upload };
   }
 
@@ -172,10 +169,6 @@ class Form {
     this.#abandoned.abort();
     await this.#written?.catch(() => undefined);
     await this.#file?.remove();
-  }
-
-  get #part(): string {
-    return this.#declaration.parts[0];
   }
 }
 
