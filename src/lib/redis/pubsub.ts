@@ -7,7 +7,7 @@ import { key, redis } from './redis.js';
 
 type Listener = (message: unknown) => void;
 
-const listeners = new Map<string, Set<Listener>>();
+const listeners = new Map<string, Listener>();
 const subscriptions = new Map<string, Promise<void>>();
 let subscriber: Redis | undefined;
 
@@ -16,16 +16,12 @@ export async function publish(channel: string, message: unknown): Promise<void> 
   await redis.publish(key('channel', channel), JSON.stringify(message));
 }
 
-/** Calls the listener for each message on the channel; the subscription survives outages of Redis. */
+/** Calls the one listener of the channel for each message; the subscription survives outages of Redis. */
 export function listen(channel: string, listener: Listener): void {
   const name = key('channel', channel);
-  const known = listeners.get(name);
-  if (known) {
-    known.add(listener);
-    return;
-  }
-  listeners.set(name, new Set([listener]));
-  subscriptions.set(name, subscribe(name));
+  const isKnown = listeners.has(name);
+  listeners.set(name, listener);
+  if (!isKnown) subscriptions.set(name, subscribe(name));
 }
 
 /** Waits, up to a limit, until messages on that channel arrive here. */
@@ -59,8 +55,7 @@ function connection(): Redis {
     for (const name of listeners.keys()) subscriptions.set(name, subscribe(name));
   });
   made.on('message', (name: string, text: string) => {
-    const message: unknown = JSON.parse(text);
-    for (const listener of listeners.get(name) ?? []) listener(message);
+    listeners.get(name)?.(JSON.parse(text));
   });
   return made;
 }
