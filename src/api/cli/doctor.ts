@@ -7,6 +7,7 @@ import { select } from '../../lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
 import { redis, tryWrite } from '../../lib/redis/redis.js';
+import { isUnfixedNode } from '../../lib/process/lifecycle.js';
 import { keyState } from '../../models/access/key-check.js';
 import { checkEquations } from '../../models/figures/consistency.js';
 import { storageState } from '../../models/files/storage-mark.js';
@@ -95,7 +96,7 @@ function checkSettings(): Finding {
 
 function checkNode(): Finding {
   const { node } = process.versions;
-  return Number.parseInt(node, 10) < 22 ? warning(`${node} no longer gets security fixes`) : ok(node);
+  return isUnfixedNode() ? warning(`${node} no longer gets security fixes`) : ok(node);
 }
 
 async function checkDatabase(): Promise<Finding> {

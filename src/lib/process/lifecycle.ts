@@ -55,14 +55,10 @@ export async function start(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The oldest Node.js line that still gets security fixes. */
-const oldestFixed = 22;
-
 /** Logs a line per warning about the environment. */
 function warnAtStart(): void {
-  const { node } = process.versions;
-  if (Number.parseInt(node, 10) < oldestFixed)
-    logger.warn(`Node.js ${node} no longer gets security fixes; use Node.js 24`);
+  if (isUnfixedNode())
+    logger.warn(`Node.js ${process.versions.node} no longer gets security fixes; use Node.js 24`);
   for (const { given, meant } of config.misspellings)
     logger.warn(`${given} is no setting and has no effect; is ${meant} meant?`);
   if (config.retired.length > 0)
@@ -74,6 +70,9 @@ function warnAtStart(): void {
       'REDIS_URL has no password: every client that reaches that Redis can give the worker any job',
     );
 }
+
+/** Whether this line of Node.js gets no security fixes any more. */
+export const isUnfixedNode = (): boolean => Number.parseInt(process.versions.node, 10) < 22;
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.');
