@@ -29,7 +29,7 @@ const lines = selection(
  *
  * @param tail WHERE, ORDER BY and LIMIT
  */
-export async function selectOrders(tail: string, values: SqlValue[], run: Run = {}): Promise<OrderRecord[]> {
+export async function selectOrders(tail: string, values: SqlValue[], run: Run): Promise<OrderRecord[]> {
   const rows = await heads.rows(tail, values, run);
   if (rows.length === 0) return [];
   const months = [...new Set(rows.map(({ period }) => period))];
