@@ -92,6 +92,7 @@ export async function applyChange(
   await updateRows(User, { balance: after, updated_at: at }, { id: userId }, t);
   return { id, ...log, user: { id: userId, username: user.username }, operator };
 }
+
 const owners = selection(columnsOf(User, 'u', 'username', 'balance'), 'users u');
 
 /** The answer about a change. */

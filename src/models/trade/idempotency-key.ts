@@ -49,6 +49,7 @@ export async function claimKey(
     t,
   );
 }
+
 const earlierOnes = selection(
   columnsOf(IdempotencyKey, 'k', 'request_hash', 'result_no'),
   'idempotency_keys k',

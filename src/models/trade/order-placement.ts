@@ -72,6 +72,7 @@ export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
     details,
   };
 }
+
 const users = selection(columnsOf(User, 'u', 'id', 'username', 'status'), 'users u');
 
 async function ableUser(id: number): Promise<{ id: number; username: string }> {

@@ -172,6 +172,7 @@ export async function* overdueOrders(before: Date): AsyncGenerator<string> {
     last = rows.length < 500 ? undefined : rows.at(-1);
   }
 }
+
 const overdue = columnsOf(Order, 'o', 'order_no', 'expire_at');
 const overdueKeys = selection(overdue, 'orders o');
 const locked = columnsOf(Order, 'o', 'id', 'order_no', 'period', 'status');
