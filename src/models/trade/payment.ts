@@ -19,6 +19,7 @@ import {
 import { Admin } from '../access/tables.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow, lockRows } from '../tables/rows.js';
+import { blank } from '../tables/table.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
 import { beingPaid } from './payment-callback.js';
@@ -119,20 +120,8 @@ export async function createPayment(payment: NewPayment, channel?: Channel): Pro
         updated_at: at,
       };
       const id = await insertRow(Payment, { ...row, period }, t);
-      return {
-        id,
-        ...row,
-        status: 'pending',
-        third_party_no: null,
-        pay_time: null,
-        closed_at: null,
-        needs_attention: false,
-        fail_reason: null,
-        assignee_id: null,
-        assignee: null,
-        refunded_amount: Money.zero,
-        payment_method,
-      };
+      const unset = { needs_attention: false, assignee: null, refunded_amount: Money.zero };
+      return { id, ...blank(Payment), ...row, ...unset, status: 'pending', payment_method };
     });
   const made = await withPartition(['payments'], period, make);
   announce(['payments']);
