@@ -4,7 +4,7 @@ import { now } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
-import { paymentPeriod } from '../../lib/values/numbers.js';
+import { paymentKey } from '../../lib/values/numbers.js';
 import { applyChange, type Operator } from './balance.js';
 
 /** The part of a refund that is booked. */
@@ -40,8 +40,8 @@ export async function bookSuccess(
   if (booked === 0) return false;
   await change(
     `UPDATE payments p SET p.refunded_amount = p.refunded_amount + CAST(:amount AS DECIMAL(18,2)), p.updated_at = :at
-     WHERE p.payment_no = :payment_no AND p.period = :paymentPeriod`,
-    { payment_no, paymentPeriod: paymentPeriod(payment_no) ?? 0, amount: amount.toString(), at: now() },
+     WHERE p.payment_no = :payment_no AND p.period = :period`,
+    { ...paymentKey(payment_no), amount: amount.toString(), at: now() },
     t,
   );
   return true;
@@ -76,8 +76,8 @@ export async function release(
   if (ended === 0) return false;
   await change(
     `UPDATE payments p SET p.refund_reserved = p.refund_reserved - CAST(:amount AS DECIMAL(18,2)), p.updated_at = :at
-     WHERE p.payment_no = :payment_no AND p.period = :paymentPeriod`,
-    { payment_no, paymentPeriod: paymentPeriod(payment_no) ?? 0, amount: amount.toString(), at },
+     WHERE p.payment_no = :payment_no AND p.period = :period`,
+    { ...paymentKey(payment_no), amount: amount.toString(), at },
     t,
   );
   return true;
