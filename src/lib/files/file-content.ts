@@ -5,7 +5,7 @@ import type { ByteRange } from '../storage/storage.js';
 import type { FileKind } from './file-kinds.js';
 
 /** Reads the file, or one range of it. */
-export type OpenFile = (range?: ByteRange) => Promise<Readable>;
+type OpenFile = (range?: ByteRange) => Promise<Readable>;
 
 /** Container formats are recognised within this many bytes. */
 const telling = 16 * 1024 * 1024;

@@ -1,10 +1,11 @@
 // attachments: files of administrators: name, kind and digest in the row, content in the storage.
+import { createReadStream } from 'node:fs';
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { transact } from '../../lib/database/db.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
-import { checkedCharset, type Charset, type OpenFile } from '../../lib/files/file-content.js';
+import { checkedCharset, type Charset } from '../../lib/files/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
@@ -84,13 +85,10 @@ interface ReceivedFile {
  *
  * @throws file_content_mismatch, upload_quota_exceeded, storage_full, upload_failed
  */
-export async function addAttachment(
-  adminId: number,
-  name: FileName,
-  file: ReceivedFile,
-  open: OpenFile,
-): Promise<number> {
-  const charset = await checkedCharset(name.kind, file.size, open);
+export async function addAttachment(adminId: number, name: FileName, file: ReceivedFile): Promise<number> {
+  const charset = await checkedCharset(name.kind, file.size, (range) =>
+    Promise.resolve(createReadStream(file.path, range)),
+  );
   const key = await storeFile('attachments', file.path);
   return keepOrRemove(key, () =>
     transact(async (t) => {

@@ -1,5 +1,4 @@
 // /attachments: stored files of administrators.
-import { createReadStream } from 'node:fs';
 import Joi from 'joi';
 import type { Context } from 'koa';
 import { config } from '../../../../config/index.js';
@@ -84,10 +83,7 @@ export const routes = [
       if (file.size === 0) fail('file_empty', { field: 'file' });
       if (body.type !== undefined && body.type !== name.kind.type)
         fail('file_type_mismatch', { field: 'type' });
-      const id = await addAttachment(admin.adminId, name, file, (range) =>
-        Promise.resolve(createReadStream(file.path, range)),
-      );
-      return findAttachment(id);
+      return findAttachment(await addAttachment(admin.adminId, name, file));
     },
     repeat: (id) => findAttachment(id),
   }),
