@@ -2,7 +2,7 @@
 import { schedule, type Logger } from 'node-cron';
 import { config } from '../../config/index.js';
 import { every } from '../lib/process/timers.js';
-import { now } from '../lib/values/clock.js';
+import { ago } from '../lib/values/clock.js';
 import { logger } from '../lib/watch/logger.js';
 import { QueueUnavailable } from '../lib/queue/queue.js';
 import { key, redis } from '../lib/redis/redis.js';
@@ -93,7 +93,7 @@ export async function sweepFiles(): Promise<void> {
 
 // A failure of one kind of work must not delay the others.
 async function inParts(...parts: ((before: Date) => Promise<unknown>)[]): Promise<void> {
-  const before = new Date(now().getTime() - config.worker.sweepAgeMs);
+  const before = ago(config.worker.sweepAgeMs);
   for (const part of parts) await logged(part)(before);
 }
 
@@ -170,7 +170,7 @@ async function warnOfSharing(): Promise<void> {
 
 /** Queues the maintenance of a day once, also when no worker ran at its time. It waits for Redis. */
 export async function queueMaintenance(): Promise<void> {
-  const day = new Date(now().getTime() - dueMs).toISOString().slice(0, 10);
+  const day = ago(dueMs).toISOString().slice(0, 10);
   const place = key('maintained', day);
   if (await redis.exists(place).catch(() => 1)) return;
   await maintainTables.enqueue({ day });

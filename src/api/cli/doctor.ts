@@ -2,7 +2,7 @@
 import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
-import { now, skewMs } from '../../lib/values/clock.js';
+import { ago, now, skewMs } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
@@ -188,8 +188,7 @@ const overdueMs = 300_000;
 
 async function checkCallbacks(): Promise<Finding> {
   let waiting = 0;
-  for await (const _ of unsettledCallbacks(new Date(now().getTime() - overdueMs)))
-    if (++waiting === 1000) break;
+  for await (const _ of unsettledCallbacks(ago(overdueMs))) if (++waiting === 1000) break;
   return waiting > 0
     ? fault(`${waiting} verified callbacks have waited for more than 5 minutes; does a worker run?`)
     : ok('no callback waits');

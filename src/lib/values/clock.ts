@@ -11,6 +11,9 @@ export function now(): Date {
   return new Date(stoppedMs ?? Date.now() + offsetMs);
 }
 
+/** The instant so many milliseconds before the current one. */
+export const ago = (ms: number): Date => new Date(now().getTime() - ms);
+
 /** Sets the clock of this process; it keeps running. Without an argument it is reset. */
 export function setClock(to?: Date): void {
   stoppedMs = undefined;

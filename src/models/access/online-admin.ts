@@ -1,6 +1,6 @@
 // Online administrators: sessions used in the last 15 minutes.
 import { Op } from 'sequelize';
-import { now } from '../../lib/values/clock.js';
+import { ago, now } from '../../lib/values/clock.js';
 import { canonicalPart } from '../../lib/values/ip.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
@@ -36,7 +36,7 @@ export function listOnline(identity: Identity, query: OnlineFilter): Promise<Pag
   const options = {
     where: {
       ...matching<AdminSession>({ ip: containing(canonicalPart(query.ip)), created_at: during(query) }),
-      ...usedSince(new Date(now().getTime() - activeMs)),
+      ...usedSince(ago(activeMs)),
     },
     include: {
       association: 'admin',
@@ -76,7 +76,7 @@ const toOwn = (session: AdminSession, currentId: number): OwnSession => {
 /** How many administrators are online. */
 export function countOnline(): Promise<number> {
   return AdminSession.count({
-    where: usedSince(new Date(now().getTime() - activeMs)),
+    where: usedSince(ago(activeMs)),
     include: { association: 'admin', required: true },
     distinct: true,
     col: 'admin_id',

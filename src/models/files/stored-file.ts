@@ -1,7 +1,7 @@
 // stored_files: every file of the storage, as a row before it is written and until it is removed.
 import pLimit from 'p-limit';
 import { Op, type Transaction } from 'sequelize';
-import { now } from '../../lib/values/clock.js';
+import { ago, now } from '../../lib/values/clock.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import { logger } from '../../lib/watch/logger.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
@@ -138,17 +138,16 @@ export async function removeFiles(keys: FileKeys): Promise<void> {
 
 /** Removes files that nobody owns: released before that instant, or reserved a day ago and never kept. */
 export async function removeUnowned(before: Date): Promise<void> {
-  const abandoned = new Date(now().getTime() - maxWriteMs);
   const unowned = (state: StoredFile['state'], since: Date): Promise<StoredFile[]> =>
     StoredFile.findAll({ where: { state, updated_at: { [Op.lt]: since } }, limit: 500 });
-  const rows = await Promise.all([unowned('released', before), unowned('reserved', abandoned)]);
+  const rows = await Promise.all([unowned('released', before), unowned('reserved', ago(maxWriteMs))]);
   await removeFiles(rows.flat().map(({ storage_key }) => storage_key));
 }
 
 /** Removes the remains of unfinished writes from the storage. */
 export async function sweepStorage(): Promise<void> {
   const driver = await storage();
-  await driver.sweep?.(new Date(now().getTime() - maxWriteMs), purposes);
+  await driver.sweep?.(ago(maxWriteMs), purposes);
 }
 
 async function stored(written: Promise<void> | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 // failed_jobs: work whose last run has failed, one row however often it fails, and the notifications of it.
 import { Op, type Transaction, type WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/values/clock.js';
+import { ago, now } from '../../lib/values/clock.js';
 import { change, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
@@ -174,7 +174,7 @@ export async function countFailedJobs(): Promise<Record<QueueName, number>> {
 
 /** Deletes failed jobs after their retention. */
 export async function pruneFailedJobs(): Promise<void> {
-  const before = new Date(now().getTime() - config.retention.failedJobMs);
+  const before = ago(config.retention.failedJobMs);
   const kinds = await kindsOf({ updated_at: { [Op.lt]: before } });
   await deleteAll('DELETE FROM failed_jobs WHERE updated_at < ?', [before]);
   await transact((t) => renewEvents(kinds, t));

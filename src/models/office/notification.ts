@@ -2,7 +2,7 @@
 // stored per administrator (notification-inbox.ts).
 import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/values/clock.js';
+import { ago, now } from '../../lib/values/clock.js';
 import { bulk, change, insert, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
@@ -217,7 +217,7 @@ const removedAtOnce = 1000;
 
 /** Deletes notifications older than NOTIFICATION_RETENTION_DAYS, with who has read them. @returns how many there were */
 export async function pruneNotifications(): Promise<number> {
-  const before = new Date(now().getTime() - config.retention.notificationMs);
+  const before = ago(config.retention.notificationMs);
   let removed = 0;
   for (;;) {
     const batch = await bulk.transact((t) => removeBatch(before, t));

@@ -1,6 +1,6 @@
 // Refunds that a person must look at: flagged on their row, and every administrator is notified once per reason.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/values/clock.js';
+import { ago, now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import { problem } from '../../lib/input/validation.js';
@@ -48,7 +48,7 @@ export async function flagRefund(
 ): Promise<number[]> {
   // A stuck refund is not flagged as slow as well.
   const known = reason === 'refund_slow' ? ['refund_slow', 'refund_stuck'] : ['refund_stuck'];
-  const event = { key: eventKey(refund_no, reason), since: new Date(now().getTime() - againMs) };
+  const event = { key: eventKey(refund_no, reason), since: ago(againMs) };
   const last = await notified.first('WHERE n.event_key = :key AND n.created_at > :since', event, { t });
   const flagged = await change(
     `UPDATE refunds r SET r.needs_attention = 1, r.fail_reason = :reason, r.updated_at = :at
