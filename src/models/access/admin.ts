@@ -53,11 +53,9 @@ export const adminSortable = [
   'last_login_at',
 ] as const;
 
-type RoleName = Pick<Listed<Role>, 'id' | 'name' | 'slug'>;
-
 interface AdminRecord extends Listed<Admin> {
   department: Pick<Listed<Department>, 'id' | 'name'> | null;
-  roles: RoleName[];
+  roles: Pick<Listed<Role>, 'id' | 'name' | 'slug'>[];
   is_super_admin: boolean;
 }
 

@@ -18,15 +18,13 @@ export interface CallbackKey {
   period: number;
 }
 
-type CallbackRecord = Listed<PaymentCallback>;
-
 const callbacks = selection(columnsOf(PaymentCallback, 'c'), 'payment_callbacks c');
 
 /** Max attempts shown with a payment. */
 const maxShown = 200;
 
 /** The attempts for a payment: verified ones first, and of these and the others the newest first. */
-export const callbacksOf = (paymentNo: string): Promise<CallbackRecord[]> =>
+export const callbacksOf = (paymentNo: string): Promise<Listed<PaymentCallback>[]> =>
   callbacks.rows(
     `WHERE c.payment_no = :payment_no AND c.period = :period
        ORDER BY c.state = 'refused', c.id DESC LIMIT ${maxShown}`,

@@ -18,13 +18,11 @@ import { Payment, PaymentHandling } from './tables.js';
 const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');
 const handlings = selection(columnsOf(PaymentHandling, 'h'), 'payment_handlings h');
 
-type HandlingRecord = Listed<PaymentHandling>;
-
 /** Max handlings shown with a payment. */
 const maxHandlings = 200;
 
 /** The cleared reasons of a payment, oldest first. */
-export const handlingsOf = (paymentNo: string): Promise<HandlingRecord[]> =>
+export const handlingsOf = (paymentNo: string): Promise<Listed<PaymentHandling>[]> =>
   handlings.rows(`WHERE h.payment_no = :paymentNo ORDER BY h.id LIMIT ${maxHandlings}`, { paymentNo });
 
 export interface PaymentUpdate {

@@ -84,8 +84,11 @@ const byReference = (reference: string): Where =>
 export const sumPayments = (criteria: PaymentCriteria): Promise<Money | undefined> =>
   sumWhere(columnsOf(Payment, 'p').amount, 'payments p', paymentsWhere(criteria));
 
+const orderShown = columnsOf(Order, 'o', 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at');
+const ordersOfPayments = selection(orderShown, 'orders o');
+
 /** The order of a payment, even a deleted one: whether it was paid, and by which payment. */
-export const orderOf = ({ order_no }: PaymentRecord): Promise<OrderOfPayment | undefined> =>
+export const orderOf = ({ order_no }: PaymentRecord): Promise<RowOf<typeof orderShown> | undefined> =>
   ordersOfPayments.first('WHERE o.order_no = :order_no AND o.period = :period', orderKey(order_no));
 
 /**
@@ -127,11 +130,6 @@ export async function createPayment(payment: NewPayment, channel?: Channel): Pro
   announce(['payments']);
   return made;
 }
-
-const orderShown = columnsOf(Order, 'o', 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at');
-const ordersOfPayments = selection(orderShown, 'orders o');
-
-type OrderOfPayment = RowOf<typeof orderShown>;
 
 /** Cancels the pending payments of an order, whose row is locked. */
 export async function cancelPayments(
