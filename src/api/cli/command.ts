@@ -37,7 +37,7 @@ interface Needs {
   /** Runs on a database of any release; otherwise its schema must be that of this one. */
   anySchema?: boolean;
   /** Asks this before it is done, unless --yes was given. */
-  asks?: (given: Given) => string | undefined;
+  asks?: (given: Given) => string;
   /** Whether it changes something and is recorded in the system log. */
   changes?: boolean;
 }
@@ -57,8 +57,7 @@ export function does(command: Command, work: (given: Given) => Promise<Outcome>,
       flag: (name) => options[name] === true,
     };
     try {
-      const question = given.flag('yes') ? undefined : needs.asks?.(given);
-      if (question !== undefined) await confirm(question);
+      if (needs.asks && !given.flag('yes')) await confirm(needs.asks(given));
       await connectRedis();
       if (!needs.anySchema) await assertMigrated();
       // Before the work, which may fail or be killed; after it where the work replaces the database.
