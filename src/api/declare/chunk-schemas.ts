@@ -41,7 +41,6 @@ const call = (action: ChunkCall['action'], keys: Joi.PartialSchemaMap): Joi.Obje
 
 const planned = { chunk_id: chunkId().required(), filename, ...plan };
 
-/** The form of a chunk. */
 export const chunkForm = call('upload', { ...planned, chunk_index: chunkIndex.required() });
 
 const otherCalls = Joi.alternatives()

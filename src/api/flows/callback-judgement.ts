@@ -35,7 +35,6 @@ export const callbackRefusals = [
   'payment_third_party_no_used',
 ] as const;
 
-/** A verified callback. */
 interface VerifiedCallback {
   claim: CallbackClaim;
   payment: CalledPayment;

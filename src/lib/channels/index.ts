@@ -8,7 +8,6 @@ import { wechat } from './wechat.js';
 
 const registry: Record<GatewayType, Channel> = { mock, wechat, alipay };
 
-/** All channels. */
 export const allChannels: readonly Channel[] = Object.values(registry);
 
 const channels = new Map(allChannels.map((channel) => [channel.type, channel]));

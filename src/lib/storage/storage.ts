@@ -33,11 +33,7 @@ export interface Storage {
   remove(key: string): Promise<void>;
   /** The keys of all files below these prefixes. */
   keys(folders: readonly string[]): AsyncIterable<string>;
-  /**
-   * Concatenates files under a new key; the sources stay.
-   *
-   * @throws StorageFull, FileMissing when a part is missing
-   */
+  /** Concatenates files under a new key; the sources stay. @throws StorageFull, FileMissing when a part is missing */
   compose(key: string, parts: readonly string[], signal: AbortSignal): Promise<Composed>;
   /** A URL that downloads the file for some minutes, if the driver supports it. */
   downloadUrl?(key: string, disposition: string, type: string): Promise<string>;
@@ -52,13 +48,11 @@ export interface Composed {
   sha256: string;
 }
 
-/** The storage is full. */
 export class StorageFull extends Error {}
 
 /** The storage does not answer in time, or refuses; later it may serve. */
 export class StorageUnavailable extends Error {}
 
-/** The key has no file. */
 export class FileMissing extends Error {}
 
 /** Size and SHA-256 of a passing stream. */

@@ -39,7 +39,6 @@ export function ipBytes(number: bigint): Buffer {
   return Buffer.from(number.toString(16).padStart(32, '0'), 'hex');
 }
 
-/** The two ends of a range. */
 export type Ends = Pick<IpRange, 'first' | 'last'>;
 
 /** Whether one of the ranges has the address: 0.1 ms for 10,000. */

@@ -235,7 +235,6 @@ const balanceLogs: SheetSource<BalanceLogCriteria> = {
      ${where} ORDER BY l.id ${limit}`,
 };
 
-/** Every type of export. */
 export const exportSources = {
   admins,
   users,

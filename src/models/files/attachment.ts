@@ -16,7 +16,6 @@ import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './
 import { Attachment, ChunkUpload } from './tables.js';
 import { assertFitsQuota, lockQuota } from './upload-quota.js';
 
-/** An attachment in answers. */
 interface AttachmentRecord extends Listed<Attachment> {
   admin: ReturnType<typeof adminOf>;
   /** Path of its preview. */

@@ -36,7 +36,6 @@ export type Listed<M extends Model> = {
 /** Any class of a table's rows, and its columns, also those that must be named. */
 export type { Attributes, Model } from 'sequelize';
 
-/** The class of a table. */
 export interface TableClass<M extends Model = Model> {
   new (): M;
   prototype: M;

@@ -20,7 +20,6 @@ export type AttentionReason =
   | 'notice_unverified'
   | 'channel_unanswered';
 
-/** The reasons in words. */
 export const attentionTexts: Record<AttentionReason, Text> = {
   order_not_payable: {
     zh: '款项已到账，但订单已无法支付',

@@ -35,7 +35,6 @@ const keys = selection(columnsOf(PaymentFollowUp, 'f', 'payment_no'), 'payment_f
 export const followUpOf = (payment_no: string): Promise<FollowUp | undefined> =>
   followUps.first('WHERE f.payment_no = :payment_no', { payment_no });
 
-/** A payment that is followed. */
 interface Followed {
   /** The expiry to send. */
   expireAt: Date;

@@ -25,7 +25,6 @@ import { bookSuccess, release } from './refund-booking.js';
 import { heldBack, noteUnexplained } from './refund-elsewhere.js';
 import { claimRefund, nextAsk, type ClaimedRefund } from './refund-schedule.js';
 
-/** The result of a run. */
 interface RefundRun {
   /** Why nothing was learned. */
   unknown?: Text;

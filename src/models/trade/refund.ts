@@ -32,7 +32,6 @@ const records = selection(
    LEFT JOIN admins a ON a.id = r.requested_by LEFT JOIN admins b ON b.id = r.approved_by`,
 );
 
-/** A refund in answers. */
 type RefundRecord = RowOf<typeof shown>;
 
 export const listRefunds = (query: RefundFilter): Promise<Page<RefundRecord>> =>
