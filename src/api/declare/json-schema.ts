@@ -33,9 +33,7 @@ export class SchemaWriter {
   /** By name: `components.schemas` of the document. */
   readonly schemas: Record<string, Schema>;
 
-  /**
-   * @param schemas existing ones
-   */
+  /** @param schemas existing ones */
   constructor(schemas: Record<string, Schema> = {}) {
     this.schemas = { ...schemas };
   }

@@ -80,9 +80,7 @@ function segmentsOf(path: string): string[] {
   return segments[0] === 'api' && segments[1] === 'admin' ? segments.slice(2) : segments;
 }
 
-/**
- * Writes a permission row for every protected route; several routes may share a slug, the first names the row.
- */
+/** Writes a permission row for every protected route; several routes may share a slug, the first names the row. */
 export function syncPermissions(routes: readonly Route[]): Promise<void> {
   const wanted = new Map<string, BuiltinPermission>();
   for (const route of routes) {

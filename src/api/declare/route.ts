@@ -116,9 +116,7 @@ interface RouteDefinition<
   ticket?: boolean;
   /** A signed URL (`fileLink`) may replace the bearer token: pictures and links send no headers. */
   link?: boolean;
-  /**
-   * Max duration, everything included, before a 503; 9.5 s by default. Uploads, files and streams have none.
-   */
+  /** Max duration, everything included, before a 503; 9.5 s by default. Uploads, files and streams have none. */
   deadlineMs?: number;
   /** An additional limit, besides those of the address and the administrator. */
   limit?: LimitName;

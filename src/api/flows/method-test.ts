@@ -72,11 +72,7 @@ const texts = {
 /** Of the test callback. */
 const amount = Money.from('0.01');
 
-/**
- * Tests the method with that id. No payment is made or changed.
- *
- * @throws payment_method_not_found
- */
+/** Tests the method with that id. No payment is made or changed. @throws payment_method_not_found */
 export async function testMethod(id: number): Promise<MethodTest> {
   const { type, config: stored } = await openedMethod(id);
   const channel = channelOf(type) ?? fail('payment_gateway_unknown');

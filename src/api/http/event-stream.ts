@@ -29,10 +29,7 @@ const maxUnreadBytes = 256 * 1024;
 /** A client that has not taken the rest of an ended stream by then is disconnected. */
 const lingerMs = 5000;
 
-/**
- * Sends a stream: `connected`, the first value at once, then one per interval until the client or the session
- * ends.
- */
+/** Sends a stream: `connected`, the first value at once, then one per interval until the client or the session ends. */
 export function sendEvents(ctx: Context, identity: Identity, source: EventSource): void {
   const { res } = ctx;
   const { ip, route } = ctx.state as RequestState;

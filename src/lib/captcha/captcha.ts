@@ -24,11 +24,7 @@ export async function createCaptcha(): Promise<{ id: string; image: string }> {
   return { id, image: `data:image/png;base64,${png.toString('base64')}` };
 }
 
-/**
- * Checks an answer, ignoring case, and consumes the captcha in either case.
- *
- * @throws when Redis is unavailable
- */
+/** Checks an answer, ignoring case, and consumes the captcha in either case. @throws when Redis is unavailable */
 export async function consumeCaptcha(id: string, answer: string): Promise<boolean> {
   const expected = await patientRedis.getdel(captchaKey(id));
   return expected !== null && expected === answer.trim().toLowerCase();

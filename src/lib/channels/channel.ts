@@ -160,9 +160,7 @@ export interface ChannelResults {
 export class ChannelFailure extends Error {
   readonly #reason: string | Text;
 
-  /**
-   * @param reason for people: the company's own words if any, else ours in both languages
-   */
+  /** @param reason for people: the company's own words if any, else ours in both languages */
   constructor(reason: string | Text, cause?: unknown) {
     super(typeof reason === 'string' ? reason : inBoth(reason), { cause });
     this.#reason = reason;

@@ -31,17 +31,13 @@ export class Database {
   readonly pool: Sequelize;
   readonly #selectSeconds: number | undefined;
 
-  /**
-   * @param selectSeconds max duration of a SELECT, if shorter than that of the pool's statements
-   */
+  /** @param selectSeconds max duration of a SELECT, if shorter than that of the pool's statements */
   constructor(pool: Sequelize, selectSeconds?: number) {
     this.pool = pool;
     this.#selectSeconds = selectSeconds;
   }
 
-  /**
-   * Runs a SELECT and returns plain rows; DECIMAL columns are strings, DATETIME columns UTC dates.
-   */
+  /** Runs a SELECT and returns plain rows; DECIMAL columns are strings, DATETIME columns UTC dates. */
   select<T extends object>(sql: string, values: SqlValues = [], t?: Transaction): Promise<T[]> {
     return this.#run<T[]>(sql, values, t, this.#selectSeconds);
   }

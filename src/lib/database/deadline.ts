@@ -46,9 +46,7 @@ export class Deadline {
   readonly #known = new WeakMap<DriverConnection, Known>();
   #silentSince = -1;
 
-  /**
-   * @param pool label in the metrics
-   */
+  /** @param pool label in the metrics */
   constructor(pool: string, ms: number) {
     this.#pool = pool;
     this.#ms = ms;

@@ -4,10 +4,7 @@ import { config } from '../../../config/index.js';
 import { withTimeout } from '../process/timers.js';
 import { closeConnection, failingFast, openConnection, silenceMs } from './connection.js';
 
-/**
- * For callers with a fallback: fails at once while Redis is unavailable, and after 200 ms without a
- * reply.
- */
+/** For callers with a fallback: fails at once while Redis is unavailable, and after 200 ms without a reply. */
 export const redis = openConnection('commands', { ...failingFast(), lazyConnect: true });
 
 /** For data stored only in Redis, such as tickets and captchas: waits for a slow Redis. */
@@ -16,9 +13,7 @@ export const patientRedis = openConnection('one-time values', {
   lazyConnect: true,
 });
 
-/**
- * A key of this deployment. The braces keep it apart from those of a deployment whose prefix begins alike.
- */
+/** A key of this deployment. The braces keep it apart from those of a deployment whose prefix begins alike. */
 export function key(...parts: (string | number)[]): string {
   return `{${config.redis.prefix}}:${parts.join(':')}`;
 }

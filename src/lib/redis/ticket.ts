@@ -16,11 +16,7 @@ export async function issueTicket(value: string): Promise<string> {
   return ticket;
 }
 
-/**
- * Consumes a ticket and returns its value, once even among concurrent callers.
- *
- * @throws when Redis is unavailable
- */
+/** Consumes a ticket and returns its value, once even among concurrent callers. @throws when Redis is unavailable */
 export async function consumeTicket(ticket: string): Promise<string | undefined> {
   return (await patientRedis.getdel(ticketKey(ticket))) ?? undefined;
 }

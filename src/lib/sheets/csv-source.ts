@@ -14,9 +14,7 @@ export interface CsvFormat {
 
 /** Consecutive records of the file. */
 export interface CsvBlock {
-  /**
-   * Row of the first record as a spreadsheet shows it, from 1; quoted line breaks do not count, blank lines do.
-   */
+  /** Row of the first record as a spreadsheet shows it, from 1; quoted line breaks do not count, blank lines do. */
   row: number;
   records: string[][];
 }

@@ -198,11 +198,7 @@ async function* observed(
   }
 }
 
-/**
- * Calls the store about a file.
- *
- * @throws FileMissing, StorageFull, StorageUnavailable; other errors unchanged
- */
+/** Calls the store about a file. @throws FileMissing, StorageFull, StorageUnavailable; other errors unchanged */
 async function callStore<T>(key: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -8,9 +8,7 @@ type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 const trusted: Block[] = config.app.trustedProxies.map((text) => parseBlock(text));
 
-/**
- * The canonical form: `::ffff:1.2.3.4` is `1.2.3.4`, IPv6 is compressed and lower case; undefined when invalid.
- */
+/** The canonical form: `::ffff:1.2.3.4` is `1.2.3.4`, IPv6 is compressed and lower case; undefined when invalid. */
 export const canonicalIp = (text: string): string | undefined => parseIp(text)?.toString();
 
 /** What to search for in canonical addresses: a whole address in this form, a part of one in lower case. */

@@ -83,11 +83,7 @@ function hasNetwork(sessions: readonly AdminSession[], ip: string): boolean {
   return sessions.some((one) => networkOf(one.ip) === network);
 }
 
-/**
- * Ends the sessions that the condition names, on every process.
- *
- * @returns how many were open
- */
+/** Ends the sessions that the condition names, on every process. @returns how many were open */
 export const revokeSessions = (which: WhereOptions<AdminSession>): Promise<number> =>
   changing(['identity'], (t) => endSessions(which, t));
 

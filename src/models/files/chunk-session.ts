@@ -29,11 +29,7 @@ export interface ChunkProgress extends Listed<ChunkUpload> {
   error_msg: string | null;
 }
 
-/**
- * Opens a session under a random name.
- *
- * @throws file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted
- */
+/** Opens a session under a random name. @throws file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted */
 export async function openSession(adminId: number, session: NewSession): Promise<ChunkUpload> {
   const key = { admin_id: adminId, chunk_id: randomToken(18) };
   await insertSession(key, session);
@@ -81,11 +77,7 @@ export function assertMatchesSession(session: ChunkUpload, announced: Partial<Ne
   }
 }
 
-/**
- * Cancels an upload.
- *
- * @throws chunk_session_not_found; chunk_session_closed when it is being merged or was merged
- */
+/** Cancels an upload. @throws chunk_session_not_found; chunk_session_closed when it is being merged or was merged */
 export async function cancelSession(key: SessionKey): Promise<void> {
   const files = await transact(async (t) => {
     const session = await findSession(key, t);

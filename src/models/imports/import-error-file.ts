@@ -18,11 +18,7 @@ const maxCell = 1000;
 /** Cells without a column. They and those above leave room for the reasons within the longest record that can be read. */
 const maxSurplus = 5;
 
-/**
- * Opens the error file of an import, a CSV that is made while it is read.
- *
- * @throws import_errors_missing
- */
+/** Opens the error file of an import, a CSV that is made while it is read. @throws import_errors_missing */
 export async function openErrorFile(importId: number, language: Language): Promise<Readable> {
   const source = await Import.findByPk(importId);
   if (!source?.storage_key) fail('import_errors_missing');

@@ -75,11 +75,7 @@ export async function findImport(
   return toRecord(found ?? fail('import_not_found'));
 }
 
-/**
- * Ends a waiting or running import; what it has imported so far stays.
- *
- * @throws import_not_found, import_not_running
- */
+/** Ends a waiting or running import; what it has imported so far stays. @throws import_not_found, import_not_running */
 export async function cancelImport(viewer: Identity, id: number): Promise<void> {
   const { status } = await findImport(viewer, id);
   if (status !== 0 || !(await endImport(id, { status: 2, error: 'import_cancelled' })))

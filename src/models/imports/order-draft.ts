@@ -65,9 +65,7 @@ export function oversizedDraft({ row, ref, problems }: SheetRow): OrderDraft {
   return { rows: [row], problems: [tooMany, ...problems], ...nothing };
 }
 
-/**
- * Problems of a rejected order, by row. A row that is valid by itself points to the first invalid one.
- */
+/** Problems of a rejected order, by row. A row that is valid by itself points to the first invalid one. */
 export function problemsByRow({ rows, problems }: OrderDraft): Problem[] {
   const culprit = Math.min(...problems.map(({ row }) => row));
   return rows.flatMap((row) => {

@@ -32,11 +32,7 @@ export async function removeLogs(table: LogTable, ids: readonly number[]): Promi
   return removed;
 }
 
-/**
- * Deletes everything older than that many days.
- *
- * @returns how many entries were deleted
- */
+/** Deletes everything older than that many days. @returns how many entries were deleted */
 export async function cleanLogs(table: LogTable, days: number): Promise<number> {
   const removed = await removeOld(table, days);
   announce([table]);

@@ -73,11 +73,7 @@ export function ordersWhere(criteria: OrderCriteria): Where {
   return inTime(where, 'o', criteria);
 }
 
-/**
- * The order of that number or numeric id, locked in a transaction.
- *
- * @throws order_not_found
- */
+/** The order of that number or numeric id, locked in a transaction. @throws order_not_found */
 export async function findOrder(reference: string, t?: Transaction): Promise<OrderRecord> {
   const where = byReference(reference);
   if (t) await lockRows('orders o', where, t);

@@ -59,11 +59,7 @@ export type ListedPayment = RowOf<typeof withUser>;
 export const listPayments = (query: PaymentFilter): Promise<Page<ListedPayment>> =>
   listed.page(query, paymentsWhere(query));
 
-/**
- * The payment of that number or numeric id, locked in a transaction.
- *
- * @throws payment_record_not_found
- */
+/** The payment of that number or numeric id, locked in a transaction. @throws payment_record_not_found */
 export async function findPayment(reference: string, t?: Transaction): Promise<PaymentRecord> {
   const where = byReference(reference);
   if (t) await lockRows('payments p', where, t);
