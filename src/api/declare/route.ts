@@ -1,6 +1,7 @@
 // The declaration of a route. Guard, validation, OpenAPI, permission rows and operation log are derived from it.
 import type Joi from 'joi';
 import type { Context } from 'koa';
+import { config } from '../../../config/index.js';
 import type { LimitName } from '../../../config/limits.js';
 import type { Transaction } from '../../lib/database/transaction.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
@@ -23,6 +24,9 @@ export type Access = 'public' | 'signedIn' | Permission;
 export function can(slug: string, zh: string, en: string, { slugOnly = false } = {}): Permission {
   return { slug, name: { zh, en }, slugOnly };
 }
+
+/** `deadlineMs` of a route that waits for a payment company. */
+export const companyDeadlineMs = config.payments.gatewayTimeoutMs + 5000;
 
 /** Input of a handler, validated and typed. */
 export interface Call<A extends Access, P, Q, B, U = UploadDeclaration | undefined> {

@@ -1,6 +1,5 @@
 // /payments/{payment_no}/place and /query: placing a payment with its channel, and asking about it.
 import Joi from 'joi';
-import { config } from '../../../../config/index.js';
 import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { findPayment } from '../../../models/trade/payment.js';
@@ -8,7 +7,7 @@ import type { PaymentStatus } from '../../../models/trade/tables.js';
 import { gatewayAnswer } from '../../declare/channel-schemas.js';
 import { paymentKeys } from '../../declare/records.js';
 import { amount, record, text, textOrNull, timestampOrNull } from '../../declare/response.js';
-import { can, route } from '../../declare/route.js';
+import { can, companyDeadlineMs, route } from '../../declare/route.js';
 import { placePayment, placingChannel, placingRefusals, queryPayment } from '../../flows/payment-placing.js';
 
 const tradeStates = {
@@ -25,7 +24,7 @@ export const routes = [
     method: 'POST',
     path: '/payments/{payment_no}/place',
     name: 'placePayment',
-    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    deadlineMs: companyDeadlineMs,
     summary: 'Place (or place again) a pending payment',
     title: { zh: '发起支付', en: 'Place payments' },
     action: 'place',
@@ -49,7 +48,7 @@ export const routes = [
     description:
       'Asks the payment company and settles what it answers, where the results of the channel are open ' +
       '(PAYMENT_CHANNEL_RESULTS); otherwise wechat and alipay answer 501. The mock channel reads the local state.',
-    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    deadlineMs: companyDeadlineMs,
     access: can('payment.query', '查询支付结果', 'Query payments'),
     isLogged: false,
     params: numberParam,

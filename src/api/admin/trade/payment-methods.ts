@@ -1,6 +1,5 @@
 // /payment-methods: the configured channels.
 import Joi from 'joi';
-import { config } from '../../../../config/index.js';
 import type { MethodConfig } from '../../../lib/channels/channel.js';
 import { allChannels, channelOf, isEnabled } from '../../../lib/channels/index.js';
 import { describeKeys } from '../../../lib/channels/method-config.js';
@@ -34,7 +33,7 @@ import {
   methodOf,
   newMethodOf,
 } from '../../declare/channel-schemas.js';
-import { can, route } from '../../declare/route.js';
+import { can, companyDeadlineMs, route } from '../../declare/route.js';
 import { testMethod } from '../../flows/method-test.js';
 
 interface MethodBody {
@@ -196,7 +195,7 @@ export const routes = [
       'company can sign one, so the verdict on a complete method is `payment_sign_invalid`.',
     access: can('payment_method.test', '测试支付方式', 'Test payment methods'),
     isLogged: false,
-    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    deadlineMs: companyDeadlineMs,
     params: idParam,
     fails: ['payment_gateway_unknown', 'payment_method_not_found'],
     response: tested,

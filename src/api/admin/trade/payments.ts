@@ -1,6 +1,5 @@
 // /payments: payments of orders. {id} is the payment number; the numeric id works too.
 import Joi from 'joi';
-import { config } from '../../../../config/index.js';
 import {
   id,
   idOrNone,
@@ -47,7 +46,7 @@ import {
   text,
   textOrNull,
 } from '../../declare/response.js';
-import { can, route } from '../../declare/route.js';
+import { can, companyDeadlineMs, route } from '../../declare/route.js';
 
 const user = recordOrNull(keysOf(User, 'id', 'username')).description('The user whose order it pays');
 
@@ -105,7 +104,7 @@ export const routes = [
     method: 'POST',
     path: '/payments',
     name: 'createPayment',
-    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    deadlineMs: companyDeadlineMs,
     summary: 'Create a pending payment for an order',
     description:
       'With `initiate` it is also placed with its channel, whose answer is `gateway`: mock `{payment_no, gateway, amount, ' +
