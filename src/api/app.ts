@@ -2,7 +2,7 @@
 import cors from '@koa/cors';
 import { Router } from '@koa/router';
 import type Joi from 'joi';
-import Koa, { type Context, type Middleware } from 'koa';
+import Koa, { type Middleware } from 'koa';
 import { config } from '../../config/index.js';
 import { isCommitting, setDeadline } from '../lib/process/context.js';
 import { AppError, fail } from '../lib/errors/app-error.js';
@@ -18,7 +18,7 @@ import { limit, limitAddresses, limitWork } from './http/middleware/limits.js';
 import { openApiDocument } from './declare/openapi.js';
 import { guardRoutes } from './declare/permission.js';
 import type { FieldChange } from '../models/logs/tables.js';
-import type { RequestState } from './declare/request-state.js';
+import type { Context, RequestState } from './declare/request-state.js';
 import { fullPath, PlainAnswer, type Access, type Call, type Route } from './declare/route.js';
 import { routes } from './routes.js';
 import { nameOperations } from './declare/operation-log.js';
@@ -57,7 +57,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   const readParams = readerOf(route.params);
   const readQuery = readerOf(route.query);
   const answer = async (ctx: Context, deadline: number): Promise<void> => {
-    const state = ctx.state as RequestState;
+    const { state } = ctx;
     state.route = route;
     const identity = await admit(route, ctx);
     await limitWork(route, ctx);

@@ -1,6 +1,5 @@
 // {host}/api/payment/notify/{type}[/{tenant}]: the public callback of payment channels (docs/api.md, 13).
 import Joi from 'joi';
-import type { Context } from 'koa';
 import { config } from '../../config/index.js';
 import type { CallbackClaim, Channel, RawCallback } from '../lib/channels/channel.js';
 import { allChannels, channelOf, hasOpenResults } from '../lib/channels/index.js';
@@ -21,7 +20,7 @@ import { askSoon } from '../models/trade/payment-follow-up.js';
 import { acceptCallback, callbackRefusals, judge, readClaim } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
-import type { RequestState } from './declare/request-state.js';
+import type { Context } from './declare/request-state.js';
 import { callbackBody, channelType } from './declare/channel-schemas.js';
 import { oneOf, record, text } from './declare/response.js';
 import { PlainAnswer, route } from './declare/route.js';
@@ -124,7 +123,7 @@ const headersOf = ({ headers }: Context, { signatureHeaders = [] }: Channel): Ra
 
 // Verifies a callback and stores it with any verdict.
 async function accept(channel: Channel, callback: RawCallback, ctx: Context): Promise<Accepted> {
-  const { ip, traceId } = ctx.state as RequestState;
+  const { ip, traceId } = ctx.state;
   const { raw, headers, fields } = callback;
   // Until a channel's results are opened, only the payment number is taken from its callbacks.
   const isTrusted = hasOpenResults(channel);

@@ -1,5 +1,4 @@
 // Log entries of administrators' writes and sign-in attempts.
-import type { Context } from 'koa';
 import { now } from '../../lib/values/clock.js';
 import { currentLanguage } from '../../lib/process/context.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
@@ -10,7 +9,7 @@ import { readUserAgent, shortUserAgent } from '../../lib/values/user-agent.js';
 import { keepEntry } from '../../jobs/write-logs.js';
 import type { Identity } from '../../models/access/identity.js';
 import type { OperationEntry } from '../../models/logs/operation-log.js';
-import type { RequestState } from './request-state.js';
+import type { Context, RequestState } from './request-state.js';
 import { fullPath, permissionOf, type Route } from './route.js';
 
 const maxRequest = 20_000;
@@ -24,9 +23,8 @@ export function isLogged({ identity, route, input }: RequestState): boolean {
 
 /** Stores the entry of a write when its request has ended, even if refused or failed. Never throws. */
 export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
-  const state = ctx.state as RequestState;
-  if (!isLogged(state)) return;
-  const { changes } = state;
+  if (!isLogged(ctx.state)) return;
+  const { changes } = ctx.state;
   const entry = {
     ...operationEntry(ctx),
     status: ctx.status,
@@ -39,7 +37,7 @@ export async function logOperation(ctx: Context, durationMs: number): Promise<vo
 
 /** The entry of a write as known during the write. */
 export function operationEntry(ctx: Context): OperationEntry {
-  const state = ctx.state as RequestState;
+  const { state } = ctx;
   const { ip, traceId } = state;
   const identity = state.identity as Identity;
   state.entry ??= {
@@ -66,7 +64,7 @@ const recordKey = /^[\x21-\x7e]{1,64}$/;
 
 /** The number or id of the record that a write is about: its own, or as the path names it. */
 function recordOf(ctx: Context): string | null {
-  const { route, before, data } = ctx.state as RequestState;
+  const { route, before, data } = ctx.state;
   const { module } = operationOf(route as Route);
   const { [`${module}_no`]: number, id } = { ...before, ...(data as object | undefined) } as Record<
     string,

@@ -1,4 +1,5 @@
 // State shared by the layers of one request, on ctx.state.
+import type { ParameterizedContext } from 'koa';
 import type { Identity } from '../../models/access/identity.js';
 import type { OperationEntry } from '../../models/logs/operation-log.js';
 import type { FieldChange } from '../../models/logs/tables.js';
@@ -25,3 +26,5 @@ export interface RequestState {
   /** Result of the handler; absent on raw answers. */
   data?: unknown;
 }
+
+export type Context = ParameterizedContext<RequestState>;

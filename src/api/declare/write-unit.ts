@@ -1,6 +1,5 @@
 // What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
 import Joi from 'joi';
-import type { Context } from 'koa';
 import { setUnit, type Unit } from '../../lib/process/context.js';
 import { errno } from '../../lib/database/errors.js';
 import { AppError } from '../../lib/errors/app-error.js';
@@ -10,7 +9,7 @@ import { extendPartitions } from '../../models/tables/partitions.js';
 import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';
 import { claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
 import { isLogged, operationEntry } from './operation-log.js';
-import type { RequestState } from './request-state.js';
+import type { Context } from './request-state.js';
 import { permissionOf, type Access, type Call, type Route } from './route.js';
 
 const noPartition = 1526;
@@ -98,7 +97,7 @@ interface WriteUnit extends Unit {
 }
 
 function unitOf(route: Route, call: AnyCall, ctx: Context, repeatable: Repeatable | undefined): WriteUnit {
-  const state = ctx.state as RequestState;
+  const { state } = ctx;
   let isClaimed = false;
   let claims = false;
   let isFirst = true;

@@ -1,5 +1,4 @@
 // Server-sent events (WHATWG HTML, 9.2): unnamed events, one data line each with {type, data, timestamp}.
-import type { Context } from 'koa';
 import { now } from '../../lib/values/clock.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import { toJson } from '../../lib/values/json.js';
@@ -8,7 +7,7 @@ import { withZone } from '../../lib/values/time.js';
 import { currentZone } from '../../lib/process/context.js';
 import { every } from '../../lib/process/timers.js';
 import type { Identity } from '../../models/access/identity.js';
-import type { RequestState } from '../declare/request-state.js';
+import type { Context } from '../declare/request-state.js';
 import type { Route } from '../declare/route.js';
 import { track } from './live-connections.js';
 
@@ -32,7 +31,7 @@ const lingerMs = 5000;
 /** Sends a stream: `connected`, the first value at once, then one per interval until the client or the session ends. */
 export function sendEvents(ctx: Context, identity: Identity, source: EventSource): void {
   const { res } = ctx;
-  const { ip, route } = ctx.state as RequestState;
+  const { ip, route } = ctx.state;
   const zone = currentZone();
   if (ctx.method === 'HEAD') {
     begin(ctx);

@@ -1,7 +1,7 @@
 // The outermost middleware: gives each request its trace id, language and zone, and each answer its envelope, headers
 // and log line.
 import { SpanKind, type Span } from '@opentelemetry/api';
-import type { Context, Middleware, Next } from 'koa';
+import type { Middleware, Next } from 'koa';
 import {
   currentSpan,
   currentZone,
@@ -24,7 +24,7 @@ import { requests, requestSeconds } from '../../../lib/watch/metrics.js';
 import { failSpan, isTracing, spanNamed, startSpan } from '../../../lib/watch/tracing.js';
 import { logOperation } from '../../declare/operation-log.js';
 import { fullPath } from '../../declare/route.js';
-import type { RequestState } from '../../declare/request-state.js';
+import type { Context, RequestState } from '../../declare/request-state.js';
 import { compressed, isLong } from '../compression.js';
 
 // Fixed headers of a JSON API (OWASP REST security); the documentation page sets its own policy.
@@ -96,7 +96,7 @@ export function assertKnownZone(ctx: Context): void {
 
 async function answer(ctx: Context, next: Next, language: Language, zone: string | undefined): Promise<void> {
   await next();
-  const state = ctx.state as RequestState;
+  const { state } = ctx;
   if (!('data' in state)) {
     // An answer without a body has its own status, such as 204 for a preflight.
     if (ctx.respond !== false && !ctx.body && ctx.status === 404) fail('route_not_found');
@@ -115,7 +115,7 @@ function refuse(ctx: Context, error: unknown, language: Language): void {
     logger.error({ error, error_code: outcome.slug, path: ctx.path }, 'a request failed');
   currentSpan()?.setAttribute('back_office.error_code', outcome.slug);
   ctx.set(retryAfterOf(outcome));
-  send(ctx, outcome.status, refusalOf(outcome, language, (ctx.state as RequestState).traceId));
+  send(ctx, outcome.status, refusalOf(outcome, language, ctx.state.traceId));
 }
 
 /** The header Retry-After of an answer that has one. */
@@ -174,7 +174,7 @@ function askedZone(ctx: Context): string | undefined {
 }
 
 function logAccess(ctx: Context, durationMs: number): void {
-  const { ip, identity, route } = ctx.state as RequestState;
+  const { ip, identity, route } = ctx.state;
   // Unknown paths would make unlimited label values.
   const [method, path] = route ? [route.method, fullPath(route)] : ['', 'none'];
   requests.inc({ method, route: path, status: ctx.status });
@@ -206,9 +206,8 @@ function beginRequestSpan(ctx: Context, traceId: string): Span | undefined {
   return startSpan(ctx.method, { kind: SpanKind.SERVER, parent, attributes });
 }
 
-function endRequestSpan(span: Span | undefined, { status, state }: Context): void {
+function endRequestSpan(span: Span | undefined, { status, state: { route } }: Context): void {
   if (!span) return;
-  const { route } = state as RequestState;
   if (route) {
     span.updateName(`${route.method} ${fullPath(route)}`);
     span.setAttribute('http.route', fullPath(route));

@@ -1,6 +1,5 @@
 // Authenticates and authorises each request: default deny, fail closed.
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'koa';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { readLink } from '../../../lib/secrets/link.js';
@@ -10,7 +9,7 @@ import { isBlocked } from '../../../models/office/blacklist.js';
 import { authenticate, type Identity } from '../../../models/access/identity.js';
 import { currentVersions } from '../../../models/tables/versions.js';
 import { mayCall } from '../../declare/permission.js';
-import type { RequestState } from '../../declare/request-state.js';
+import type { Context } from '../../declare/request-state.js';
 import type { Route } from '../../declare/route.js';
 
 /**
@@ -25,7 +24,7 @@ export async function admit(route: Route, ctx: Context): Promise<Identity | unde
   if (isAmbiguous(ctx.req)) fail('bad_request');
   if (route.anyAddress) return undefined;
   const versions = await currentVersions();
-  if (await isBlocked((ctx.state as RequestState).ip, versions)) fail('ip_blocked');
+  if (await isBlocked(ctx.state.ip, versions)) fail('ip_blocked');
   if (route.access === 'public') return undefined;
   const { jti, subject } = await sessionOf(route, ctx);
   const identity = await authenticate(jti, versions);

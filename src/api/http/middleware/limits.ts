@@ -1,11 +1,11 @@
 // Request limits per client (docs/security.md): over all routes, and for costly ones.
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import type { LimitName } from '../../../../config/limits.js';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { networkOf } from '../../../lib/values/ip.js';
 import { RateLimit } from '../../../lib/redis/limiters.js';
-import type { RequestState } from '../../declare/request-state.js';
+import type { Context, RequestState } from '../../declare/request-state.js';
 import { fullPath, type Route } from '../../declare/route.js';
 
 const { enabled, ...rates } = config.limits;
@@ -29,7 +29,7 @@ export function limitAddresses(routes: readonly Route[]): Middleware<RequestStat
 
 /** Counts the request for its administrator and its own limit. @throws too_many_requests */
 export async function limitWork({ limit: work }: Route, ctx: Context): Promise<void> {
-  if ((ctx.state as RequestState).identity) await limit('admin', ctx);
+  if (ctx.state.identity) await limit('admin', ctx);
   if (work) await limit(work, ctx);
 }
 
@@ -42,7 +42,7 @@ export async function limitUpgrades(ip: string): Promise<void> {
 /** Counts once for the caller. @throws too_many_requests */
 export async function limit(name: LimitName, ctx: Context): Promise<void> {
   if (!enabled) return;
-  const { ip, identity } = ctx.state as RequestState;
+  const { ip, identity } = ctx.state;
   const caller = ofAdmins.has(name) && identity ? String(identity.adminId) : networkOf(ip);
   const refusal = await limits[name].take(caller);
   if (!refusal) return;
