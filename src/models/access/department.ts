@@ -1,9 +1,8 @@
 // departments: the tree administrators belong to.
 import type { Transaction } from 'sequelize';
 import { blankToNull } from '../../lib/input/schema.js';
-import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { announce } from '../../lib/redis/changes.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { containing, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
@@ -83,8 +82,4 @@ export async function deleteDepartment(id: number): Promise<void> {
 }
 
 // Lists of administrators show their names.
-async function changingDepartments<T>(write: (t: Transaction) => Promise<T>): Promise<T> {
-  const result = await transact(write);
-  announce(['identity']);
-  return result;
-}
+const changingDepartments = announcing(['identity']);

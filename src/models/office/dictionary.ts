@@ -1,10 +1,10 @@
 // dictionaries: types (parent 0) and their entries.
 import type { Transaction } from 'sequelize';
-import { refuseDuplicates, transact } from '../../lib/database/db.js';
+import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { blankToNull, parentFilter, status, textFilter } from '../../lib/input/schema.js';
 import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
-import { announce } from '../../lib/redis/changes.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
 import { assertPlace, nodesOf } from '../tables/tree.js';
@@ -107,8 +107,4 @@ export async function deleteDictionary(id: number): Promise<void> {
   });
 }
 
-async function changingDictionaries<T>(write: (t: Transaction) => Promise<T>): Promise<T> {
-  const result = await transact(write);
-  announce(['dictionaries']);
-  return result;
-}
+const changingDictionaries = announcing(['dictionaries']);

@@ -3,8 +3,8 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { blankToNull, money, textFilter } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
-import { reports, transact, type SqlValue } from '../../lib/database/db.js';
-import { announce } from '../../lib/redis/changes.js';
+import { reports, type SqlValue } from '../../lib/database/db.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
@@ -177,11 +177,7 @@ const lockable = selection(locked, 'orders o');
 type LockedOrder = RowOf<typeof locked>;
 
 // Cancelling an order cancels its payments, so lists of both change.
-async function changingOrders<T>(write: (t: Transaction) => Promise<T>): Promise<T> {
-  const result = await transact(write);
-  announce(['orders', 'payments']);
-  return result;
-}
+const changingOrders = announcing(['orders', 'payments']);
 
 const keyOf = ({ id, period }: LockedOrder) => ({ id, period });
 

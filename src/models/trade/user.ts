@@ -2,10 +2,10 @@
 import type { Transaction } from 'sequelize';
 import { blankToNull, status, textFilter } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
-import { change, refuseDuplicates, transact } from '../../lib/database/db.js';
+import { change, refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
-import { announce } from '../../lib/redis/changes.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { updateRows } from '../tables/rows.js';
@@ -111,11 +111,7 @@ export async function deleteUser(id: number): Promise<void> {
   });
 }
 
-async function changingUsers<T>(write: (t: Transaction) => Promise<T>): Promise<T> {
-  const result = await transact(write);
-  announce(['users']);
-  return result;
-}
+const changingUsers = announcing(['users']);
 
 const balances = selection(columnsOf(User, 'u', 'balance'), 'users u');
 
