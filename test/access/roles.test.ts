@@ -1,4 +1,4 @@
-// Roles: records, lists, what they carry, and that a change counts on the next request everywhere.
+// Roles: records, lists, what they carry, and who may change them.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
@@ -10,25 +10,20 @@ import {
   unique,
   type MadeAdmin,
 } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
 const { admin } = service;
-let otherUrl: string;
 let superRole: number;
 /** Menu ids by slug. */
 const menus = new Map<string, number>();
 
 test.before(async () => {
-  otherUrl = (await startApi()).url;
   superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
   for (const { slug, id } of await select<{ slug: string; id: number }>('SELECT slug, id FROM menus'))
     menus.set(slug, id);
 });
-
-test.after.always(killProcesses);
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
@@ -208,46 +203,4 @@ test('an administrator creates and changes only roles within their own rights', 
   t.deepEqual(outcome(await manager.delete(`/roles/${stronger.id}`)), beyondOwn);
   t.is((await admin.get(`/roles/${stronger.id}`)).data.permission_ids.length, 2);
   t.is((await manager.delete(`/roles/${within.data.id}`)).status, 200);
-});
-
-test.serial('changed rights apply on the next request to every process', async (t) => {
-  const role = await makeRole(admin);
-  const account = await makeAdmin(admin, [role.id]);
-  const here = await signedIn(account);
-  const clients = [here, here.at(otherUrl)];
-  const orders = await permissionId(admin, 'order.index');
-  const mayList = async (expected: boolean, reason: string): Promise<void> => {
-    for (const client of clients) {
-      const answer = await client.get('/orders');
-      t.deepEqual([answer.status, answer.code], expected ? [200, 200] : [403, 20001], reason);
-    }
-  };
-  const other = admin.at(otherUrl);
-  const change = async (answer: Promise<Answer>): Promise<void> => void t.is((await answer).status, 200);
-
-  await mayList(false, 'no permission yet');
-  await change(other.put(`/roles/${role.id}`, { permission_ids: [orders] }));
-  await mayList(true, 'granted');
-  await change(admin.put(`/roles/${role.id}`, { status: 0 }));
-  await mayList(false, 'the role is disabled');
-  await change(other.put(`/roles/${role.id}`, { status: 1 }));
-  await mayList(true, 'the role is enabled');
-  await change(admin.put(`/admins/${account.id}`, { role_ids: [] }));
-  await mayList(false, 'the role is taken away');
-  await change(other.put(`/admins/${account.id}`, { role_ids: [role.id] }));
-  await mayList(true, 'the role is given back');
-  await change(other.put(`/permissions/${orders}`, { status: 0 }));
-  await mayList(false, 'the permission is disabled');
-  await change(admin.put(`/permissions/${orders}`, { status: 1 }));
-  await mayList(true, 'the permission is enabled');
-  await change(other.put(`/menus/${menus.get('orders')}`, { status: 0 }));
-  await mayList(false, 'the menu of the permission is disabled');
-  await change(admin.put(`/menus/${menus.get('orders')}`, { status: 1 }));
-  await mayList(true, 'the menu is enabled');
-  await change(other.put(`/admins/${account.id}`, { role_ids: [superRole] }));
-  await change(admin.put(`/permissions/${orders}`, { status: 0 }));
-  await mayList(true, 'a super administrator needs no permission');
-  await change(admin.put(`/admins/${account.id}`, { role_ids: [role.id] }));
-  await mayList(false, 'no longer a super administrator');
-  await change(admin.put(`/permissions/${orders}`, { status: 1 }));
 });

@@ -1,16 +1,16 @@
-// Tokens and sessions: what is let in, and what ends a session everywhere.
+// Tokens and sessions: what is let in, what ends a session everywhere, and that changes count on the next request.
 import '../support/environment.js';
-import { generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import jwt from 'jsonwebtoken';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 import { setClock } from '../../src/lib/values/clock.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
-import { makeAdmin, makeRole, unique, type MadeAdmin } from '../support/factories.js';
+import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
@@ -67,7 +67,7 @@ test('a valid token without a session is reported as revoked', async (t) => {
 });
 
 test('any other token is invalid', async (t) => {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { privateKey } = newRsaKeys();
   const good = signed({});
   const [head, body, signature] = good.split('.') as [string, string, string];
   const unsigned = jwt.sign({ ...claims, exp: 4_000_000_000 }, '', { algorithm: 'none' });
@@ -266,4 +266,50 @@ test.serial('a change of the profile shows on the next request of every process'
   t.deepEqual(await seen(({ nickname }) => nickname), both('Own'));
   await admin.delete(`/menus/${menu.id}`);
   t.deepEqual(await seen(({ menus }) => menus), both([]));
+});
+
+test.serial('changed rights apply on the next request to every process', async (t) => {
+  const { admin } = service;
+  const there = admin.at(other.url);
+  const rowOf = (table: string, slug: string) =>
+    selectRow<{ id: number }>(`SELECT id FROM ${table} WHERE slug = ?`, [slug]);
+  const [superRole, menu] = [await rowOf('roles', 'super-admin'), await rowOf('menus', 'orders')];
+  const role = await makeRole(admin);
+  const account = await makeAdmin(admin, [role.id]);
+  const own = await signedIn(account);
+  const clients = [own, own.at(other.url)];
+  const orders = await permissionId(admin, 'order.index');
+  const mayList = async (expected: boolean, reason: string): Promise<void> => {
+    for (const client of clients) {
+      const answer = await client.get('/orders');
+      t.deepEqual([answer.status, answer.code], expected ? [200, 200] : [403, 20001], reason);
+    }
+  };
+  const change = async (answer: Promise<Answer>): Promise<void> => void t.is((await answer).status, 200);
+
+  await mayList(false, 'no permission yet');
+  await change(there.put(`/roles/${role.id}`, { permission_ids: [orders] }));
+  await mayList(true, 'granted');
+  await change(admin.put(`/roles/${role.id}`, { status: 0 }));
+  await mayList(false, 'the role is disabled');
+  await change(there.put(`/roles/${role.id}`, { status: 1 }));
+  await mayList(true, 'the role is enabled');
+  await change(admin.put(`/admins/${account.id}`, { role_ids: [] }));
+  await mayList(false, 'the role is taken away');
+  await change(there.put(`/admins/${account.id}`, { role_ids: [role.id] }));
+  await mayList(true, 'the role is given back');
+  await change(there.put(`/permissions/${orders}`, { status: 0 }));
+  await mayList(false, 'the permission is disabled');
+  await change(admin.put(`/permissions/${orders}`, { status: 1 }));
+  await mayList(true, 'the permission is enabled');
+  await change(there.put(`/menus/${menu.id}`, { status: 0 }));
+  await mayList(false, 'the menu of the permission is disabled');
+  await change(admin.put(`/menus/${menu.id}`, { status: 1 }));
+  await mayList(true, 'the menu is enabled');
+  await change(there.put(`/admins/${account.id}`, { role_ids: [superRole.id] }));
+  await change(admin.put(`/permissions/${orders}`, { status: 0 }));
+  await mayList(true, 'a super administrator needs no permission');
+  await change(admin.put(`/admins/${account.id}`, { role_ids: [role.id] }));
+  await mayList(false, 'no longer a super administrator');
+  await change(admin.put(`/permissions/${orders}`, { status: 1 }));
 });
