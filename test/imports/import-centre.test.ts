@@ -7,16 +7,18 @@ import { config } from '../../config/index.js';
 import { importOrders } from '../../src/jobs/import-orders.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { Money } from '../../src/lib/values/money.js';
+import { queueNames } from '../../src/lib/queue/names.js';
 import { writeBatch } from '../../src/models/imports/import-batch.js';
 import { findWork, type ImportWork } from '../../src/models/imports/import-progress.js';
 import type { OrderDraft } from '../../src/models/imports/order-draft.js';
+import { startWorker, type StartedWorker } from '../../src/worker/worker.js';
 import { openStream } from '../support/events.js';
 import { endOf, readCsv } from '../support/exports.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
 import { storedOf } from '../support/files.js';
 import { stateOf } from '../support/imports.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
-import { runCli, startWorkerProcess } from '../support/processes.js';
+import { runCli } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import type { Client } from '../support/client.js';
@@ -27,7 +29,8 @@ const service = serviceTest({ withWorker: false });
 let admin: Client;
 let userId: number;
 
-// The worker is a process of its own, so that tests may do without it.
+/** Starts once there is something that only it can do: tests may do without it. */
+let worker: StartedWorker;
 
 test.before(async () => {
   admin = service.admin;
@@ -46,7 +49,10 @@ async function start(caller: Client, content: string, filename = 'orders.csv'): 
 
 const begun: Promise<unknown>[] = [];
 
-test.after(() => Promise.all(begun));
+test.after(async () => {
+  await Promise.all(begun);
+  await worker.stop();
+});
 
 /** Without a worker the answer comes after 3 s; a test that needs the import alone does not wait for it. */
 async function begin(content: string): Promise<number> {
@@ -230,7 +236,7 @@ test.serial('a waiting import can be cancelled', async (t) => {
   const again = await admin.post(`/imports/${id}/cancel`);
   t.deepEqual([again.status, again.code, again.errorCode], [400, 40001, 'import_not_running']);
   t.is((await storedFile(id)).state, null, 'its file is removed at once');
-  await startWorkerProcess();
+  worker = await startWorker(queueNames, () => undefined);
   t.like(await ended(id), { status: 2, success_count: 0 });
 });
 

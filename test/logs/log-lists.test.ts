@@ -10,6 +10,7 @@ import { logger, onLogLine } from '../../src/lib/watch/logger.js';
 import { cleanLogs } from '../../src/models/logs/log.js';
 import { SystemLog } from '../../src/models/logs/tables.js';
 import { insertRow } from '../../src/models/tables/rows.js';
+import type { Client } from '../support/client.js';
 import { makeAdmin, makeOrder, makeRole, makeUser, unique } from '../support/factories.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
 import { startApi } from '../support/processes.js';
@@ -19,6 +20,12 @@ import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest();
+/** A process that cannot reach Redis. */
+let alone: Client;
+
+test.before(async () => {
+  alone = service.admin.at((await startApi(withoutRedis)).url);
+});
 
 /** Entries whose requests have ended: then those of writes say how. */
 const listed = (path: string) =>
@@ -174,8 +181,7 @@ test('warnings and errors reach the system log with their trace id', async (t) =
 });
 
 test('the system log hides where the service runs', async (t) => {
-  const alone = await startApi(withoutRedis);
-  const caller = service.anonymous.at(alone.url).with({ 'X-Trace-Id': 'without-redis-1' });
+  const caller = alone.with({ Authorization: '', 'X-Trace-Id': 'without-redis-1' });
   t.is((await caller.get('/login/captcha')).status, 503);
   const { list } = await listed('/system-logs?level=error&trace_id=without-redis-1');
   t.like(list[0], { message: 'a request failed', context: { path: '/api/admin/login/captcha' } });
@@ -188,9 +194,7 @@ test('the system log hides what the database is reached by', async (t) => {
     `CREATE TRIGGER refused_role BEFORE INSERT ON roles FOR EACH ROW
      IF NEW.slug = 'refused' THEN SIGNAL SQLSTATE '45000'; END IF`,
   );
-  const caller = service.admin
-    .at((await startApi(withoutRedis)).url)
-    .with({ 'X-Trace-Id': 'refused-by-database' });
+  const caller = alone.with({ 'X-Trace-Id': 'refused-by-database' });
   t.is((await caller.post('/roles', { name: 'refused', slug: 'refused' })).status, 500);
   await change('DROP TRIGGER refused_role');
   const { list } = await listed('/system-logs?level=error&trace_id=refused-by-database');
