@@ -170,7 +170,8 @@ export const orders: Fault[] = [
     from: `if (!hashesOf(request).includes(earlier.request_hash))`,
     to: `if (hashesOf(request).length === 0)`,
     breaks: 'one key serves different requests',
-    test: 'test/trade/repeats.test.ts',
+    test: 'test/http/idempotency.test.ts',
+    match: 'only one of twenty different requests under one key takes effect',
   },
   {
     file: 'src/lib/database/errors.ts',
