@@ -2,14 +2,11 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import { insert } from '../../src/lib/database/db.js';
-import { makeAdmin, makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
+import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
-import type { Answer, Client } from '../support/client.js';
+import type { Answer } from '../support/client.js';
 
 const { admin } = service;
-
-test.after.always(killProcesses);
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const wrongType = [400, 30001, 'validation_failed'];
@@ -253,17 +250,4 @@ test('the listed time fields are converted at any depth', async (t) => {
   t.regex(order.paid_at, /Z$/);
   t.is(Date.parse(order.paid_at), Date.parse(shown.pay_time));
   t.is(order.amount, 12.3, 'amounts stay numbers');
-});
-
-test('APP_RESPONSE_TIME_FIELDS adds fields to those converted', async (t) => {
-  const { url } = await startApi({ APP_RESPONSE_TIME_FIELDS: 'last_login_at, paid_at' });
-  const configured = service.admin.at(url);
-  const { username, password } = await makeAdmin(service.admin);
-  await service.anonymous.signIn(username, password);
-  const shown = async (client: Client) =>
-    (await client.get(`/admins?username=${username}&timezone=Asia/Tokyo`)).data.list[0];
-  t.regex((await shown(service.admin)).last_login_at, /Z$/);
-  const { last_login_at, created_at } = await shown(configured);
-  for (const time of [last_login_at, created_at]) t.regex(time, /\+09:00$/);
-  t.regex((await configured.get(`/admins?username=${username}`)).data.list[0].last_login_at, /Z$/);
 });

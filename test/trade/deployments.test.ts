@@ -1,11 +1,19 @@
-// Deployments that differ by a setting: production, fewer gateways, results of companies closed, modules switched off.
+// Deployments that differ by a setting: production, fewer gateways, results of companies closed, modules switched off, more
+// times in the zone of the request.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import test from 'ava';
 import { trace as traceOf } from '../support/callbacks.js';
 import type { Client } from '../support/client.js';
 import { companiesTest, types } from '../support/companies.js';
-import { makeMethod, makeOrder, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import {
+  makeAdmin,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  mockCallback,
+  type MadePayment,
+} from '../support/factories.js';
 import { wechatConfig } from '../support/merchant.js';
 import { deliver } from '../support/notices.js';
 import { startApi } from '../support/processes.js';
@@ -23,9 +31,18 @@ test.before(async () => {
   const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
   await service.admin.put('/password', own);
   const started = await Promise.all([
-    startApi({ NODE_ENV: 'production', HOST: '127.0.0.1', MODULE_ORDERS_ENABLED: 'false' }),
-    startApi({ MODULE_PAYMENTS_ENABLED: 'false', PAYMENT_GATEWAYS_ENABLED: 'mock' }),
-    startApi({ PAYMENT_GATEWAYS_ENABLED: 'wechat , alipay', PAYMENT_CHANNEL_RESULTS: 'alipay' }),
+    startApi({
+      ...{ NODE_ENV: 'production', HOST: '127.0.0.1', MODULE_ORDERS_ENABLED: 'false' },
+      ...{ APP_URL: 'http://localhost:3000', PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'false' },
+    }),
+    startApi({
+      ...{ MODULE_PAYMENTS_ENABLED: 'false', PAYMENT_GATEWAYS_ENABLED: 'mock' },
+      APP_RESPONSE_TIME_FIELDS: 'last_login_at, paid_at',
+    }),
+    startApi({
+      ...{ PAYMENT_GATEWAYS_ENABLED: 'wechat , alipay', PAYMENT_CHANNEL_RESULTS: 'alipay' },
+      APP_URL: service.url,
+    }),
   ]);
   const clients = started.map(({ url }) => service.admin.at(url)) as [Client, Client, Client];
   [production, withoutPayments, withoutMock] = clients;
@@ -54,6 +71,27 @@ test('in production the mock channel does not reveal how to sign its callback', 
   const { status, data } = await place(production);
   t.is(status, 200);
   t.false('sign' in data.gateway);
+});
+
+/** The test of a method. @returns its answer, and the check of the address that callbacks go to */
+async function testOf(id: number, client: Client) {
+  const { data } = await client.post(`/payment-methods/${id}/test`, {}, { 'Accept-Language': 'en-US' });
+  const address = data.checks.find(({ field }: { field: string }) => field === 'notify_url');
+  return { data, address };
+}
+
+test('in production an address that is not public fails the test of a method', async (t) => {
+  const { id } = await makeMethod(service.admin, 'shared secret of a shop');
+  const { address } = await testOf(id, production);
+  t.is(address.state, 'failed');
+  t.regex(address.message, /APP_URL is not a public https address/);
+});
+
+test('the test of a method reports a channel that the deployment has not enabled', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const { data, address } = await testOf(id, withoutMock);
+  t.like(data, { accepted: false, verdict: 'payment_gateway_disabled' });
+  t.is(address.state, 'failed', 'the service under that address has it enabled');
 });
 
 test('a disabled gateway can be neither created, placed, queried nor called back', async (t) => {
@@ -134,6 +172,17 @@ test('disabling orders closes their endpoints and menus', async (t) => {
     t.deepEqual([answer.status, answer.code, answer.errorCode], [403, 20003, 'module_orders_disabled']);
   }
   t.false((await admin.get('/info')).text.includes('"slug":"orders"'));
+});
+
+test('APP_RESPONSE_TIME_FIELDS adds fields to those converted', async (t) => {
+  const { username, password } = await makeAdmin(service.admin);
+  await service.anonymous.signIn(username, password);
+  const shown = async (client: Client) =>
+    (await client.get(`/admins?username=${username}&timezone=Asia/Tokyo`)).data.list[0];
+  t.regex((await shown(service.admin)).last_login_at, /Z$/);
+  const { last_login_at, created_at } = await shown(withoutPayments);
+  for (const time of [last_login_at, created_at]) t.regex(time, /\+09:00$/);
+  t.regex((await withoutPayments.get(`/admins?username=${username}`)).data.list[0].last_login_at, /Z$/);
 });
 
 /** The whole answer but for its trace id. */

@@ -111,22 +111,11 @@ test('a notify address of another system is detected', async (t) => {
 test('an address that is not public is passed over outside production', async (t) => {
   const { id } = await makeMethod(service.admin, 'shared secret of a shop');
   const door = async (client: Client) => (await tested(id, client)).checks.at(-1);
-  const doorWith = async (env: Record<string, string>) => door(service.admin.at((await startApi(env)).url));
   const skipped = await door(service.admin);
   t.like(skipped, { field: 'notify_url', state: 'skipped' });
   t.regex(skipped.message, /APP_URL is not a public address/);
-  t.like(
-    await doorWith({ APP_URL: 'https://localhost:3000' }),
-    { state: 'skipped' },
-    'known once it is resolved',
-  );
-  // No production starts on the password that everybody knows.
-  const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
-  t.is((await service.admin.put('/password', own)).status, 200);
-  const strong = { JWT_SECRET: process.env.JWT_SECRET ?? '', APP_KEY: process.env.APP_KEY ?? '' };
-  const failed = await doorWith({ NODE_ENV: 'production', ...strong });
-  t.like(failed, { field: 'notify_url', state: 'failed' });
-  t.regex(failed.message, /APP_URL is not a public https address/);
+  const named = service.admin.at((await startApi({ APP_URL: 'https://localhost:3000' })).url);
+  t.like(await door(named), { state: 'skipped' }, 'known once it is resolved');
 });
 
 test.serial('a service that is busy is not mistaken for another system', async (t) => {
@@ -167,16 +156,6 @@ test('secrets that cannot be decrypted are reported', async (t) => {
     {},
   );
   t.is(replayed.data.outcome, 'paid');
-});
-
-test('a channel that the deployment has not enabled is reported', async (t) => {
-  const { id } = await makeMethod(service.admin);
-  const api = await startApi({
-    ...{ PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true', PAYMENT_GATEWAYS_ENABLED: 'wechat', APP_URL: service.url },
-  });
-  const answer = await tested(id, service.admin.at(api.url));
-  t.like(answer, { accepted: false, verdict: 'payment_gateway_disabled' });
-  t.is(states(answer).notify_url, 'failed', 'the service under that address has it enabled');
 });
 
 test('a channel that is gone is reported', async (t) => {
