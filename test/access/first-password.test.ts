@@ -1,16 +1,15 @@
 // Passwords that somebody else has set, passwords that everybody uses, and sessions that nobody uses.
-import '../support/environment.js';
+import '../support/shared-environment.js';
 import test from 'ava';
 import { change, db } from '../../src/lib/database/db.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { openStream } from '../support/events.js';
-import { startApi } from '../support/processes.js';
-import { serviceTest } from '../support/service-test.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { service } from '../support/shared-service.js';
 import { Client, type Answer } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest({ withWorker: false });
 /** A process with the switches of production, whose sessions also end when they are not used. */
 let careful: Client;
 
@@ -87,8 +86,9 @@ test.serial('no password must be changed where PASSWORD_CHANGE_REQUIRED is off',
 });
 
 test.serial('common passwords are refused wherever a password is set', async (t) => {
-  await change("UPDATE admins SET password_must_change = 0 WHERE username = 'admin'");
-  const admin = await careful.signIn();
+  const { id, username, password } = service.account;
+  await change('UPDATE admins SET password_must_change = 0 WHERE id = ?', [id]);
+  const admin = await careful.signIn(username, password);
   const made = (password: string) =>
     admin.post('/admins', { username: unique('admin'), password, nickname: 'x' });
   const common =
@@ -111,7 +111,7 @@ test.serial('common passwords are refused wherever a password is set', async (t)
   );
   const user = await admin.post('/users', { username: unique('user'), password: 'letmein1' });
   t.deepEqual([user.status, Object.keys(user.errors ?? {})], [422, ['password']]);
-  const own = await admin.put('/password', ownPassword('admin123', 'sunshine'));
+  const own = await admin.put('/password', ownPassword(password, 'sunshine'));
   t.deepEqual([own.status, Object.keys(own.errors ?? {})], [422, ['password']]);
   t.is(
     (await careful.post('/login', { username: 'admin', password: 'admin123' })).status,
@@ -158,7 +158,10 @@ test('an open stream ends when its session expires', async (t) => {
 
 const productionDatabase = `${process.env.DB_NAME}_production`;
 
-test.after.always(() => db.query(`DROP DATABASE IF EXISTS \`${productionDatabase}\``));
+test.after.always(async () => {
+  await killProcesses();
+  await db.query(`DROP DATABASE IF EXISTS \`${productionDatabase}\``);
+});
 
 test('production prints a generated first password once', async (t) => {
   const env = {
