@@ -1,5 +1,4 @@
 // Exports as tests ask for them, and their files read back by independent readers.
-import exceljs from 'exceljs';
 import { parse } from 'csv-parse/sync';
 import type { Client } from './client.js';
 import { until } from './until.js';
@@ -62,6 +61,8 @@ export async function exportedCsv(
 
 /** The sheets of a workbook: name and rows of values, the head first. */
 export async function readXlsx(bytes: Buffer): Promise<{ name: string; rows: unknown[][] }[]> {
+  // Large, and most files that import this read no workbook.
+  const { default: exceljs } = await import('exceljs');
   const workbook = new exceljs.Workbook();
   await workbook.xlsx.load(bytes as unknown as ArrayBuffer);
   return workbook.worksheets.map((sheet) => ({
