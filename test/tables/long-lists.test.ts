@@ -4,9 +4,7 @@ import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { bulk, change, db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
-import type { Client } from '../support/client.js';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
-import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { rowsReadBy, statementsDuring } from '../support/statements.js';
 import { until } from '../support/until.js';
@@ -14,8 +12,6 @@ import { until } from '../support/until.js';
 const rows = 10_000;
 const service = serviceTest({ withWorker: false });
 let userId: number;
-/** The same caller at two processes. */
-let callers: [Client, Client];
 
 const digit =
   '(SELECT 0 AS n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)';
@@ -26,7 +22,6 @@ const months = [shiftPeriod(periodOf(new Date()), -1), periodOf(new Date())];
 // n from 0 to 9,999; many of equal amount, many small ones, a few of any size, in two months.
 test.serial.before(async () => {
   userId = (await makeUser(service.admin)).id;
-  callers = [service.admin, service.admin.at((await startApi()).url)];
   await bulk.change(
     `INSERT INTO orders (period, order_no, user_id, amount, status, created_at, updated_at)
      SELECT month, CONCAT('ORD', month, LPAD(n, 26, '0')), ?, amount, IF(n % 3, 'pending', 'paid'), at, at FROM (
@@ -129,38 +124,6 @@ test.serial('what was done to a record is found without reading the log', async 
   t.true(statements.length >= 2);
   const read = await rowsReadBy(statements);
   t.true(read < 200, `${read} rows`);
-});
-
-test.serial('every process counts what another has just written', async (t) => {
-  for (let users = 0; users < 10; users++) {
-    const username = unique('counted');
-    const [writer, reader] = users % 2 === 0 ? callers : callers.toReversed();
-    const before = (await reader?.get('/users?username=counted&page_size=1'))?.data.total as number;
-    await writer?.post('/users', { username });
-    for (const caller of callers)
-      t.is((await caller.get('/users?username=counted&page_size=1')).data.total, before + 1);
-  }
-});
-
-test.serial('a list with one row shows either that row or nothing', async (t) => {
-  const user_id = (await makeUser(service.admin)).id;
-  const [one, other] = callers;
-  let isOver = false;
-  const reading = [one, other, one, other].map(async (reader) => {
-    const seen = new Set<string>();
-    while (!isOver) {
-      const { status, data } = await reader.get(`/orders?user_id=${user_id}`);
-      const rows = data.list.map((row: { user_id: number }) => row.user_id === user_id);
-      seen.add(`${status} ${data.total} ${rows}`);
-    }
-    return [...seen];
-  });
-  for (let round = 0; round < 20; round++) {
-    const { order_no } = await makeOrder(one, '1', { user_id });
-    await other.delete(`/orders/${order_no}`);
-  }
-  isOver = true;
-  t.deepEqual([...new Set((await Promise.all(reading)).flat())].sort(), ['200 0 ', '200 1 true']);
 });
 
 const add = (): Promise<number> =>

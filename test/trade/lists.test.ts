@@ -21,7 +21,7 @@ import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
-let callers: Client[];
+let callers: [Client, Client];
 
 const any = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
 
@@ -183,6 +183,38 @@ test('the totals after a write are exact on every process', async (t) => {
   t.deepEqual(await totals('/payments'), [payments?.total, payments?.total]);
 });
 
+test.serial('every process counts what another has just written', async (t) => {
+  for (let users = 0; users < 10; users++) {
+    const username = unique('counted');
+    const [writer, reader] = users % 2 === 0 ? callers : callers.toReversed();
+    const before = (await reader?.get('/users?username=counted&page_size=1'))?.data.total as number;
+    await writer?.post('/users', { username });
+    for (const caller of callers)
+      t.is((await caller.get('/users?username=counted&page_size=1')).data.total, before + 1);
+  }
+});
+
+test.serial('a list with one row shows either that row or nothing', async (t) => {
+  const user_id = (await makeUser(service.admin)).id;
+  const [one, other] = callers;
+  let isOver = false;
+  const reading = [one, other, one, other].map(async (reader) => {
+    const seen = new Set<string>();
+    while (!isOver) {
+      const { status, data } = await reader.get(`/orders?user_id=${user_id}`);
+      const rows = data.list.map((row: { user_id: number }) => row.user_id === user_id);
+      seen.add(`${status} ${data.total} ${rows}`);
+    }
+    return [...seen];
+  });
+  for (let round = 0; round < 20; round++) {
+    const { order_no } = await makeOrder(one, '1', { user_id });
+    await other.delete(`/orders/${order_no}`);
+  }
+  isOver = true;
+  t.deepEqual([...new Set((await Promise.all(reading)).flat())].sort(), ['200 0 ', '200 1 true']);
+});
+
 interface Row {
   id: number;
   number: string;
@@ -231,14 +263,14 @@ test.before(async () => {
       });
     }
   }
-  for (const row of rows) {
-    const at = new Date(row.created_at);
-    const period = Number(row.number.slice(3, 9));
-    await change(
-      `INSERT INTO orders (id, period, order_no, user_id, amount, status, remark, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [row.id, period, row.number, userId, row.amount, row.status, row.remark, at, at],
-    );
-  }
+  await change(
+    `INSERT INTO orders (id, period, order_no, user_id, amount, status, remark, created_at, updated_at)
+     VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+    rows.flatMap(({ id, number, amount, status, remark, created_at }) => {
+      const at = new Date(created_at);
+      return [id, Number(number.slice(3, 9)), number, userId, amount, status, remark, at, at];
+    }),
+  );
   await change(
     `INSERT INTO payments (id, period, payment_no, order_no, user_id, payment_method_id, amount, status, remark, created_at, updated_at)
      SELECT id, period, REPLACE(order_no, 'ORD', 'PAY'), order_no, user_id, ?, amount, status, remark, created_at, updated_at
