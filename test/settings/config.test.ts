@@ -210,18 +210,20 @@ test.serial('production requires storage outside the release', async (t) => {
 
 test.serial('production refuses missing and weak secrets', async (t) => {
   t.deepEqual(named(await load({ ...production, JWT_SECRET: '', APP_KEY: '' })), ['APP_KEY', 'JWT_SECRET']);
-  const weak = {
-    'a byte too short': secret.slice(1),
-    'one character': 'x'.repeat(64),
-    'few characters': 'abcdbacdbadcbadcabdcbadcabdcbacdbabc',
-    'a piece again and again': '7Yq2!kfPz0wD'.repeat(4),
-    'a sequence': 'abcdefghijklmnopqrstuvwxyz0123456789',
-  };
-  for (const [name, JWT_SECRET] of Object.entries(weak)) {
-    t.deepEqual(named(await load({ ...production, JWT_SECRET })), ['JWT_SECRET'], name);
-    t.deepEqual(named(await load({ ...production, APP_KEY: JWT_SECRET })), ['APP_KEY'], name);
-    if (name !== 'a byte too short')
-      t.truthy((await load({ JWT_SECRET })).written, `${name}, outside production`);
+  const tooShort = secret.slice(1);
+  const guessable = [
+    'x'.repeat(64),
+    'abcdbacdbadcbadcabdcbadcabdcbacdbabc',
+    '7Yq2!kfPz0wD'.repeat(4),
+    'abcdefghijklmnopqrstuvwxyz0123456789',
+  ];
+  const weak = [tooShort, ...guessable];
+  // Each is tried as either secret.
+  for (const [index, JWT_SECRET] of weak.entries()) {
+    const both = { JWT_SECRET, APP_KEY: weak.at(index - 1) as string };
+    t.deepEqual(named(await load({ ...production, ...both })), ['APP_KEY', 'JWT_SECRET'], JWT_SECRET);
+    if (!Object.values(both).includes(tooShort))
+      t.truthy((await load(both)).written, `${JWT_SECRET}, outside production`);
   }
   t.deepEqual(named(await load({ ...production, APP_KEY: secret })), ['JWT_SECRET'], 'one for both');
   const config = await configOf(production);
@@ -234,15 +236,16 @@ test.serial('production refuses missing and weak secrets', async (t) => {
 });
 
 test.serial('production refuses well-known passwords', async (t) => {
-  const refused: Record<string, Record<string, string>> = {
-    ADMIN_PASSWORD: { ADMIN_PASSWORD: 'admin123' },
-    DB_PASSWORD: { DB_PASSWORD: 'back_office' },
-    DATABASE_URL: { DATABASE_URL: 'mysql://back_office:back_office@db/back_office' },
-    REDIS_URL: { REDIS_URL: 'redis://:redis@cache:6379/0' },
-  };
-  for (const [name, env] of Object.entries(refused)) {
-    t.deepEqual(named(await load({ ...production, ...env })), [name], name);
-    t.truthy((await load(env)).written, `${name}, outside production`);
+  for (const refused of [
+    {
+      ADMIN_PASSWORD: 'admin123',
+      DB_PASSWORD: 'back_office',
+      REDIS_URL: 'redis://:redis@cache:6379/0',
+    },
+    { DATABASE_URL: 'mysql://back_office:back_office@db/back_office' },
+  ] as Record<string, string>[]) {
+    t.deepEqual(named(await load({ ...production, ...refused })), Object.keys(refused));
+    t.truthy((await load(refused)).written, 'outside production');
   }
   t.deepEqual(named(await load({ DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'no/such.pem' })), [
     'DB_TLS_CA',
@@ -253,21 +256,21 @@ test.serial('production refuses well-known passwords', async (t) => {
 });
 
 test.serial('an address that cannot be taken apart is refused without showing its password', async (t) => {
-  for (const [name, value] of [
-    ['REDIS_URL', 'redis://:tell-nobody@cache:99999/0'],
-    ['REDIS_URL', 'redis://:tell-nobody%@cache/0'],
-    ['DATABASE_URL', 'mysql://root:tell-nobody@db:99999/x'],
-    ['DATABASE_URL', 'mysql://root:tell-nobody%ZZ@db/x'],
-    ['REDIS_URL', 'redis://:tell-nobody@cache/0?tls=true'],
-    ['DATABASE_URL', 'mysql://root:tell-nobody@db/x?ssl-mode=REQUIRED'],
-    ['DATABASE_URL', 'mysql://root:tell-nobody@db/x/'],
-    ['REDIS_SENTINELS', 'a:26379,redis://:tell-nobody@b:26379'],
-    ['APP_URL', 'https://back-office.example:99999'],
-  ] as const) {
-    const { stderr = '', code } = await load({ [name]: value });
-    t.is(code, 78, value);
-    t.regex(stderr, new RegExp(`^The configuration is not usable:\n  - "${name}" `), value);
-    t.notRegex(stderr, /tell-nobody/, value);
+  for (const refused of [
+    {
+      APP_URL: 'https://back-office.example:99999',
+      DATABASE_URL: 'mysql://root:tell-nobody@db:99999/x',
+      REDIS_URL: 'redis://:tell-nobody@cache:99999/0',
+    },
+    { DATABASE_URL: 'mysql://root:tell-nobody%ZZ@db/x', REDIS_URL: 'redis://:tell-nobody%@cache/0' },
+    { DATABASE_URL: 'mysql://root:tell-nobody@db/x?ssl-mode=REQUIRED' },
+    { DATABASE_URL: 'mysql://root:tell-nobody@db/x/' },
+    { REDIS_URL: 'redis://:tell-nobody@cache/0?tls=true' },
+    { REDIS_SENTINELS: 'a:26379,redis://:tell-nobody@b:26379' },
+  ] as Record<string, string>[]) {
+    const answer = await load(refused);
+    t.deepEqual([named(answer), answer.code], [Object.keys(refused), 78]);
+    t.notRegex(answer.stderr ?? '', /tell-nobody/);
   }
 });
 
