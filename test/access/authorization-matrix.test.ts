@@ -6,13 +6,12 @@ import { permissionOf, type Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/routes.js';
 import { select } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 
 const { admin } = service;
-/** Callers whose only role the tests change, each on two processes in turn. */
-let callers: { roleId: number; clients: [Client, Client] }[];
+/** Callers whose only role the tests change. */
+let callers: { roleId: number; client: Client }[];
 /** Of the service's own permissions; those of other tests open routes by their paths. */
 const permissionIds = new Map<string, number>();
 
@@ -25,20 +24,16 @@ test.before(async () => {
     [guarded.map(slugOf)],
   );
   for (const { id, slug } of rows) permissionIds.set(slug, id);
-  const { url } = await startApi();
   callers = await Promise.all(
     Array.from({ length: 3 }, async () => {
       const roleId = (await makeRole(admin)).id;
-      const own = await signIn(await makeAdmin(admin, [roleId]));
-      return { roleId, clients: [own, own.at(url)] };
+      return { roleId, client: await signIn(await makeAdmin(admin, [roleId])) };
     }),
   );
 });
 
 const signIn = ({ username, password }: MadeAdmin): Promise<Client> =>
   service.anonymous.signIn(username, password);
-
-test.after.always(killProcesses);
 
 const name = ({ method, path }: Route): string => `${method} ${path}`;
 
@@ -69,12 +64,12 @@ async function eachRoute(check: (route: Route) => Promise<void>): Promise<void> 
 
 /** Each protected route once, with the next caller who is free. */
 async function eachGuarded(
-  check: (route: Route, roleId: number, clients: [Client, Client]) => Promise<void>,
+  check: (route: Route, roleId: number, client: Client) => Promise<void>,
 ): Promise<void> {
   const left = guarded.values();
   await Promise.all(
-    callers.map(async ({ roleId, clients }) => {
-      for (const route of left) await check(route, roleId, clients);
+    callers.map(async ({ roleId, client }) => {
+      for (const route of left) await check(route, roleId, client);
     }),
   );
 }
@@ -123,19 +118,19 @@ test.serial('a caller without rights passes routes that need none', async (t) =>
   });
 });
 
-test.serial('the right permission alone opens a route on the next request of every process', async (t) => {
-  await eachGuarded(async (route, roleId, clients) => {
+test.serial('the right permission alone opens a route on the next request', async (t) => {
+  await eachGuarded(async (route, roleId, client) => {
     await grant(roleId, [slugOf(route)]);
-    for (const client of clients) t.false(isRefused(await call(client, route)), name(route));
+    t.false(isRefused(await call(client, route)), name(route));
   });
 });
 
 test.serial('every other permission together does not open a route', async (t) => {
-  await eachGuarded(async (route, roleId, clients) => {
+  await eachGuarded(async (route, roleId, client) => {
     const others = [...permissionIds.keys()].filter((slug) => slug !== slugOf(route));
     t.is(others.length, permissionIds.size - 1, name(route));
     await grant(roleId, others);
-    const answer = await call(clients[guarded.indexOf(route) % 2] as Client, route);
+    const answer = await call(client, route);
     t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
   });
 });
