@@ -71,6 +71,13 @@ test('the sixth attempt is locked out even with the right password', async (t) =
   t.is((await login(from(proxied[0], '203.0.113.9'), account)).status, 200, 'another address is not locked');
 });
 
+test('CAPTCHA_MODE=off never requires a captcha', async (t) => {
+  const account = await makeAdmin(service.admin);
+  for (let time = 0; time < config.auth.captchaAfterFailures; time++) await wrong(untrusting, account);
+  t.false((await untrusting.get(`/login/captcha?check=1&username=${account.username}`)).data.required);
+  t.is((await login(untrusting, account)).status, 200);
+});
+
 for (const [what, refused] of [
   ['without the captcha they need', {}],
   ['with a wrong captcha', { captcha_id: 'unknown', captcha_code: 'abcde' }],
