@@ -11,7 +11,7 @@ import { queueNames } from '../../src/lib/queue/names.js';
 import { writeBatch } from '../../src/models/imports/import-batch.js';
 import { findWork, type ImportWork } from '../../src/models/imports/import-progress.js';
 import type { OrderDraft } from '../../src/models/imports/order-draft.js';
-import { startWorker, type StartedWorker } from '../../src/worker/worker.js';
+import { startWorker } from '../../src/worker/worker.js';
 import { openStream } from '../support/events.js';
 import { endOf, readCsv } from '../support/exports.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
@@ -30,7 +30,7 @@ let admin: Client;
 let userId: number;
 
 /** Starts once there is something that only it can do: tests may do without it. */
-let worker: StartedWorker;
+let worker: Awaited<ReturnType<typeof startWorker>>;
 
 test.before(async () => {
   admin = service.admin;
