@@ -397,7 +397,7 @@ journey('what is created is opened, and its history says by whom', async (t, pag
   await page.getByRole('heading', { name: username }).waitFor();
   await page.getByText('admin changed it').waitFor();
   await page.getByRole('link', { name: 'Edit' }).click();
-  await form.locator('#username:focus').waitFor();
+  await form.locator('#form_username:focus').waitFor();
   await page.keyboard.press('Escape');
   await page.locator('a:focus', { hasText: 'Edit' }).waitFor();
   await page.locator('.changes').getByText('Display name').waitFor();

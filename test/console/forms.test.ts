@@ -37,12 +37,12 @@ journey(
     await follow(page, '/console/trade/orders/new');
     const form = page.getByRole('dialog');
     const active = page.locator('.ant-select-item-option-active');
-    await form.locator('#user_id:focus').waitFor();
+    await form.locator('#form_user_id:focus').waitFor();
     await page.keyboard.type('nobody of this name');
     await page.getByText('No user found').waitFor();
-    await form.locator('#user_id').fill(nickname);
+    await form.locator('#form_user_id').fill(nickname);
     await active.getByText(`${username} · ${nickname}`, { exact: true }).waitFor();
-    await form.locator('#user_id').fill(username);
+    await form.locator('#form_user_id').fill(username);
     await active.getByText(`${username} · ${nickname}`, { exact: true }).waitFor();
     await page.keyboard.press('Enter');
     await form.locator('.ant-select', { hasText: nickname }).waitFor();
@@ -245,25 +245,40 @@ journey('the form of a menu names the icons it may have', async (t, page) => {
 });
 
 journey(
+  'a field named as a part of the page has its label, and the focus when it is refused',
+  async (t, page) => {
+    await follow(page, '/console/office/notifications/new');
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Title').fill('Stocktaking tonight');
+    await form.getByRole('button', { name: 'Send' }).click();
+    await form.locator('textarea:focus').waitFor();
+    await page.keyboard.type('From 22:00');
+    t.is(await form.getByRole('textbox', { name: 'Content' }).inputValue(), 'From 22:00');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard' }).click();
+  },
+);
+
+journey(
   'a refused form goes back to its field, and a filled one is not discarded by Enter',
   async (t, page) => {
     const { username } = await makeUser(own.service.admin);
     await follow(page, '/console/trade/users/new');
     const form = page.locator('.ant-drawer');
-    await form.locator('#username:focus').waitFor();
+    await form.locator('#form_username:focus').waitFor();
     await form.getByText('3 to 50 letters, digits').waitFor();
     await form.getByText('8 to 64 characters').waitFor();
     await page.keyboard.type(username);
     await form.getByLabel('Password').fill('blue-kettle-42');
     await form.getByRole('button', { name: 'Save' }).click();
-    await form.locator('#username[aria-invalid=true]:focus').waitFor();
+    await form.locator('#form_username[aria-invalid=true]:focus').waitFor();
     t.is(await form.locator('.form-failure').count(), 0, 'what the field says is not said twice');
     await page.keyboard.press('Escape');
     const question = page.locator('.ant-modal-confirm');
     await question.locator('button:focus', { hasText: 'Keep editing' }).waitFor();
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
-    t.is(await form.locator('#username').inputValue(), username);
+    t.is(await form.locator('#form_username').inputValue(), username);
   },
 );
 

@@ -14,10 +14,13 @@ export function FormEnd() {
 
 const control = ':is(input, textarea, [role=switch]):not([disabled], [type=hidden], [type=file])';
 
+/** Before the ids of the controls: a field may have the name of an element of the page, such as `content`. */
+export const formId = 'form';
+
 /** Scrolls to a field and puts the focus at its control, or at the first of its controls. */
 export function goTo(form: FormInstance, name: (string | number)[]): void {
   form.scrollToField(name, { focus: true });
-  const place = document.getElementById(name.join('_'));
+  const place = document.getElementById([formId, ...name].join('_'));
   if (place && !place.contains(document.activeElement)) place.querySelector<HTMLElement>(control)?.focus();
 }
 

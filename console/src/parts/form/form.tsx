@@ -14,7 +14,7 @@ import { useAskDiscard } from './ask-discard.ts';
 import { DraftNote } from './draft-note.tsx';
 import { useDraft, useLeaveGuard } from './draft.ts';
 import type { Field } from './fields.tsx';
-import { FormEnd, fieldOf, goTo } from './form-focus.tsx';
+import { FormEnd, fieldOf, formId, goTo } from './form-focus.tsx';
 import { rulesOf } from './form-rules.ts';
 import { changed, given, initialOf, rebase, touched, type Fields } from './form-values.ts';
 import { formName, useOpenNote } from './open-form.ts';
@@ -264,6 +264,7 @@ export default function FormDrawer({
       {draft.known && !failure && <DraftNote onDiscard={() => startAgain(base.current ?? {})} />}
       <Form
         form={form}
+        name={formId}
         layout="vertical"
         disabled={isBusy}
         requiredMark
