@@ -372,6 +372,21 @@ journey(
     await page.waitForURL(/orders$/);
     await page.locator('[data-filter=min_amount]:not(.set)').waitFor();
     t.is(await page.getByLabel('Min. amount').inputValue(), '');
+    // So are a filter that is no amount and one whose list was not asked for yet.
+    await page.getByLabel('Min. amount').fill('10');
+    await page.waitForURL(/min_amount=10$/);
+    await page.getByLabel('Min. amount').fill('10,5');
+    await page.locator('[data-filter=min_amount].wrong').waitFor();
+    await page.evaluate(`(() => {
+      const order = document.querySelector('[data-filter=order_no] input');
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(order, 'ORD2');
+      order.dispatchEvent(new Event('input', { bubbles: true }));
+      [...document.querySelectorAll('.filters button')].find((one) => one.innerText === 'Clear filters').click();
+    })()`);
+    await page.waitForURL(/orders$/);
+    await page.locator('[data-filter=min_amount]:not(.set, .wrong)').waitFor();
+    t.is(await page.getByLabel('Min. amount').inputValue(), '');
+    t.is(await page.getByRole('textbox', { name: 'Order', exact: true }).inputValue(), '');
     // On a slow machine the list is drawn after further keys.
     const browser = await page.context().newCDPSession(page);
     await browser.send('Emulation.setCPUThrottlingRate', { rate: 8 });

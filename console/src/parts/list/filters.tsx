@@ -45,11 +45,14 @@ export function Filters({
   state,
   change,
   clear,
+  cleared,
 }: {
   resource: Resource;
   state: ListState;
   change: TakeChange;
   clear: () => void;
+  /** How often they were cleared. */
+  cleared: number;
 }) {
   const { filters, dateRange, rare = [] } = resource.spec;
   const set = (name: string, text: string, isTyped = false) =>
@@ -77,7 +80,7 @@ export function Filters({
       <ConfigProvider variant="borderless">
         {shown.map(([name, field]) => (
           <FilterControl
-            key={name}
+            key={`${name} ${cleared}`}
             name={name}
             field={field}
             label={read(labelOf(resource, name))}

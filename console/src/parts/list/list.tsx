@@ -75,7 +75,7 @@ function watchWidth(listener: () => void): () => void {
 
 export function ListScreen({ resource }: { resource: Resource }) {
   const { spec } = resource;
-  const { state, change, clear } = useListState(resource);
+  const { state, change, clear, cleared } = useListState(resource);
   // Without the permission nothing is asked; a form or detail beside the list may be open all the same.
   const mayList = useMay()(resource.list);
   const list = useList(resource, state, mayList);
@@ -127,7 +127,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
       </ListHead>
       {Above && !isDenied && <Above data={data as never} />}
       {!isDenied && (Object.keys(spec.filters).length > 0 || spec.dateRange) ? (
-        <Filters resource={resource} state={state} change={change} clear={clear} />
+        <Filters resource={resource} state={state} change={change} clear={clear} cleared={cleared} />
       ) : null}
       {error && (
         <Problem

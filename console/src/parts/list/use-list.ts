@@ -1,6 +1,6 @@
 // A list whose state is the URL.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { useSettings } from '../../contract/settings.ts';
@@ -54,8 +54,13 @@ export function useListState({ spec }: Resource) {
       }, options),
     [editQuery, checks, spec.sortable],
   );
-  const clear = () => change({ filters: Object.fromEntries(Object.keys(checks).map((name) => [name, ''])) });
-  return { state, change, clear };
+  // Counted: what is typed and not yet in the address, or no value, goes too.
+  const [cleared, setCleared] = useState(0);
+  const clear = () => {
+    setCleared((times) => times + 1);
+    change({ filters: Object.fromEntries(Object.keys(checks).map((name) => [name, ''])) });
+  };
+  return { state, change, clear, cleared };
 }
 
 /** Hidden columns: all but those the address names, as chosen, or as declared; never the one that opens a row. */
