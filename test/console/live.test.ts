@@ -178,6 +178,17 @@ freshJourney('a list goes when its reader may see it no longer', async (t, page)
   t.is(await rows.count(), 0);
 });
 
+freshJourney('a record goes when its reader may see it no longer', async (t, page) => {
+  const { admin } = own.service;
+  const { order_no } = await makeOrder(admin);
+  const reader = await signedInWith(admin, ['order.show']);
+  await enter(page, { at: `/console/trade/orders/${order_no}`, ...reader.account });
+  await page.getByRole('heading', { name: 'Lines' }).waitFor();
+  await admin.put(`/admins/${reader.account?.id}`, { role_ids: [] });
+  await page.locator('.screen').getByText('You have no permission for this page').waitFor();
+  t.is(await page.locator('.panel').count(), 0);
+});
+
 journey('a tab that gave way to newer ones is live again when somebody looks at it', async (t, page) => {
   await follow(page, '/console/trade/orders');
   await page.locator('.live.on').waitFor();

@@ -1,5 +1,5 @@
 // API queries: retried where it helps, refetched when a frame reports a change.
-import { QueryClient, type Query, type QueryFilters } from '@tanstack/react-query';
+import { QueryCache, QueryClient, type Query, type QueryFilters } from '@tanstack/react-query';
 import { Failure } from '../contract/api.ts';
 import type { Frame } from '../contract/live.ts';
 import { recoveryMs } from '../parts/list/recovery.ts';
@@ -17,8 +17,14 @@ const mayHelp = (count: number, error: unknown): boolean =>
 const waitMs = (count: number, error: unknown): number =>
   error instanceof Failure && error.details.retryAfter ? error.details.retryAfter * 1000 : 500 * 2 ** count;
 
+/** What somebody may see no longer is not shown any more. */
+function dropDenied(error: unknown, query: { setState(state: { data: undefined }): void }): void {
+  if (error instanceof Failure && error.code === 'no_permission') query.setState({ data: undefined });
+}
+
 export const createQueries = (): QueryClient =>
   new QueryClient({
+    queryCache: new QueryCache({ onError: dropDenied }),
     defaultOptions: {
       queries: {
         networkMode: 'always',

@@ -3,7 +3,7 @@ import { QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-q
 import { App, ConfigProvider } from 'antd';
 import type { Locale } from 'antd/es/locale';
 import dayjs from 'dayjs';
-import { lazy, Suspense, use, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, use, useEffect, useMemo, useRef, useState } from 'react';
 import { RouterProvider } from 'react-router/dom';
 import { call } from '../contract/api.ts';
 import { connectLive, onFrame } from '../contract/live.ts';
@@ -86,6 +86,12 @@ function Inside({ onSignOut }: { onSignOut: () => void }) {
       disconnect();
     };
   }, [client, isOpen]);
+  // What was asked with other rights is asked again.
+  const rights = useRef(profile?.permissions);
+  useEffect(() => {
+    if (rights.current && rights.current !== profile?.permissions) void client.invalidateQueries();
+    rights.current = profile?.permissions;
+  }, [client, profile?.permissions]);
   if (error && !profile) {
     return (
       <main className="lonely">

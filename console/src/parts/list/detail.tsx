@@ -2,7 +2,7 @@
 import { EditOutlined } from '@ant-design/icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { App, Drawer, Flex, Skeleton } from 'antd';
-import { useState, type ComponentProps } from 'react';
+import { useRef, useState, type ComponentProps } from 'react';
 import { useLocation, useNavigate, useParams } from 'react-router';
 import { call, type Route } from '../../contract/api.ts';
 import { read, texts } from '../../contract/texts.ts';
@@ -136,7 +136,10 @@ export function UpdateDrawer({ resource }: { resource: Resource }) {
   const { id = '' } = useParams();
   const { update, title, label } = resource.spec;
   const wasAllowed = useWasAllowed(update);
-  const { data, error, refetch } = useRow(resource, id, wasAllowed);
+  const { data: latest, error, refetch } = useRow(resource, id, wasAllowed);
+  const known = useRef(latest);
+  if (latest) known.current = latest;
+  const data = known.current;
   const client = useQueryClient();
   const navigate = useNavigate();
   const { search } = useLocation();
