@@ -189,6 +189,28 @@ freshJourney('a record goes when its reader may see it no longer', async (t, pag
   t.is(await page.locator('.panel').count(), 0);
 });
 
+freshJourney(
+  'a payment that somebody else has taken is not taken away by a page that missed it',
+  async (t, page) => {
+    const { admin, anonymous } = own.service;
+    const payment = await makePayment(admin, (await makeMethod(admin)).id);
+    await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+    await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+    const other = await makeAdmin(admin, [1]);
+    await page.routeWebSocket(/.*/, (socket) => socket.close());
+    await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
+    await page.getByRole('button', { name: 'Assign to me' }).waitFor();
+    await admin.put(`/payments/${payment.payment_no}`, { assignee_id: other.id });
+    await page.getByRole('button', { name: 'Assign to me' }).click();
+    await page.locator('.ant-modal-confirm-title', { hasText: 'Assignee has just been changed' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'OK' }).click();
+    await page.locator('.facts', { hasText: 'Assignee' }).getByText(other.username).waitFor();
+    await page.getByRole('button', { name: 'Assign to me' }).click();
+    await page.locator('.facts', { hasText: 'Assignee' }).getByText('admin', { exact: true }).waitFor();
+    t.pass();
+  },
+);
+
 journey('a tab that gave way to newer ones is live again when somebody looks at it', async (t, page) => {
   await follow(page, '/console/trade/orders');
   await page.locator('.live.on').waitFor();

@@ -71,6 +71,8 @@ interface ActionOn<R extends Route, T> {
   /** Rows it applies to. */
   when?: (row: T, profile: Profile) => boolean;
   body?: Partial<Body<R>> | ((row: T, profile: Profile) => Partial<Body<R>>);
+  /** The field that it overwrites: refused when somebody else has changed that since it was shown. */
+  overwrites?: keyof T & string;
   /** Input asked for first, in a drawer. */
   form?: FieldsOf<Body<R>>;
   /** Asked about what was filled in, before it is sent. */

@@ -78,6 +78,7 @@ export const payments = resource('GET /api/admin/payments', {
       many: true,
       when: ({ needs_attention, assignee_id }, { id }) => needs_attention && assignee_id !== id,
       body: (_, { id }) => ({ assignee_id: id }),
+      overwrites: 'assignee_id',
     },
     {
       route: 'PUT /api/admin/payments/{id}',

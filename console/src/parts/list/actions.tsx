@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
-import { call, type Route } from '../../contract/api.ts';
+import { call, Failure, type Route } from '../../contract/api.ts';
 import { forgetOne } from '../../contract/recent.ts';
 import { labelled, read, texts, type Both } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
@@ -14,8 +14,16 @@ import { useMay, useProfile, type Profile } from '../show/profile.ts';
 import { idOf, labelOf, type Action, type AnyRow, type Question, type Resource } from '../resource.ts';
 
 const t = texts({
-  'zh-CN': { done: '已完成', back: '返回' },
-  'en-US': { done: 'Done', back: 'Back' },
+  'zh-CN': {
+    done: '已完成',
+    back: '返回',
+    overtaken: (name: string) => `${name}刚刚被其他人修改，请再看一次`,
+  },
+  'en-US': {
+    done: 'Done',
+    back: 'Back',
+    overtaken: (name: string) => `${name} has just been changed by someone else: look again`,
+  },
 });
 
 /** An action of any resource. */
@@ -47,6 +55,24 @@ export function pathOf(resource: Resource, route: Route, row: AnyRow): Record<st
 /** What the action sends besides what is asked for. */
 export const bodyOf = ({ body }: AnyAction, row: AnyRow, profile: Profile): AnyRow | undefined =>
   typeof body === 'function' ? body(row, profile) : body;
+
+/** Calls the route of the action. @throws Failure */
+export async function act(
+  resource: Resource,
+  action: AnyAction,
+  row: AnyRow,
+  body: AnyRow | undefined,
+): Promise<unknown> {
+  const { show } = resource.spec;
+  const { route, overwrites } = action;
+  const path = pathOf(resource, route, row);
+  if (overwrites && show) {
+    const latest = (await call(show, { path: pathOf(resource, show, row) })) as AnyRow;
+    if (latest[overwrites] !== row[overwrites])
+      throw new Failure(t.overtaken(read(labelOf(resource, overwrites))), 409);
+  }
+  return call(route, { path, body: body as never });
+}
 
 /** Whether the action is available for that row now. */
 export function useActions(resource: Resource): (row: AnyRow) => AnyAction[] {
@@ -120,11 +146,7 @@ export function useAct(
     keepFocus();
   };
   const run = useMutation({
-    mutationFn: ({ action, row }: Asked) =>
-      call(action.route, {
-        path: pathOf(resource, action.route, row),
-        body: bodyOf(action, row, profile) as never,
-      }),
+    mutationFn: ({ action, row }: Asked) => act(resource, action, row, bodyOf(action, row, profile)),
     onSuccess: (answer, done) => {
       const { name, remove } = resource.spec;
       if (done.action.route === remove) forgetOne(`/${name}/${idOf(resource, done.row)}`);
@@ -132,6 +154,8 @@ export function useAct(
     },
     onError: (error, tried) => {
       const failure = failureOf(error);
+      // What is shown may be out of date.
+      void client.invalidateQueries({ queryKey: [resource.spec.name] });
       if (!isShown.current) return void message.error(labelled(titleOf(resource, tried), failure.message));
       return void modal.error({ title: failure.message, content: <Trace failure={failure} /> });
     },

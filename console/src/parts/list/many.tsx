@@ -2,14 +2,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { App, Button } from 'antd';
 import { useState } from 'react';
-import { call, Failure } from '../../contract/api.ts';
+import { Failure } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { keepFocus } from '../show/focus.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useProfile } from '../show/profile.ts';
 import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';
-import { bodyOf, manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
+import { act, bodyOf, manyOf, useActions, type AnyAction } from './actions.tsx';
 
 const t = texts({
   'zh-CN': {
@@ -53,10 +53,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
     const refused: { row: AnyRow; reason: string }[] = [];
     for (const row of own) {
       try {
-        await call(action.route, {
-          path: pathOf(resource, action.route, row),
-          body: { ...input, ...bodyOf(action, row, profile) } as never,
-        });
+        await act(resource, action, row, { ...input, ...bodyOf(action, row, profile) });
       } catch (error) {
         refused.push({ row, reason: `${idOf(resource, row)}: ${failureOf(error).message}` });
       }
