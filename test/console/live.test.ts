@@ -17,7 +17,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { startGateway } from '../support/gateway.js';
-import { enter, follow, openPage } from '../support/pages.js';
+import { enter, follow, hold, openPage } from '../support/pages.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -288,6 +288,22 @@ freshJourney('what somebody else changes of a profile that is being edited stays
     email: 'theirs@example.com',
     phone: '555 0100',
   });
+});
+
+freshJourney('what is typed into the profile while it is saved is a draft', async (t, page) => {
+  const account = await makeAdmin(own.service.admin, [1]);
+  await enter(page, { at: '/console/access/profile', ...account });
+  const saving = await hold(page, '**/api/admin/profile', 'PUT');
+  await page.getByLabel('Display name').fill('First');
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await saving.asked;
+  await page.getByLabel('Phone').fill('555 0100');
+  saving.go();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText('Your unsaved changes are back').waitFor();
+  t.is(await page.getByLabel('Phone').inputValue(), '555 0100');
+  t.is(await page.getByLabel('Display name').inputValue(), 'First');
 });
 
 journey('moves of the menu leave what somebody else moves and adds meanwhile', async (t, page) => {

@@ -122,8 +122,12 @@ function Account() {
   }, [nickname, email, phone]);
   const save = useMutation({
     mutationFn: (body: Fields) => call('PUT /api/admin/profile', { body }),
-    onSuccess: (profile) => {
+    onSuccess: (profile, sent) => {
       settle();
+      // What was typed since is not saved.
+      const typed = touched(form.getFieldsValue(), { ...base.current, ...sent });
+      draft.keep(typed, profile);
+      setDirty(Object.keys(typed).length > 0);
       client.setQueryData(['info'], profile);
       void message.success(t.saved);
     },
