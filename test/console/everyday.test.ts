@@ -579,6 +579,19 @@ journey('the focus returns to the button that opened a box', async (t, page) => 
   t.pass();
 });
 
+freshJourney(
+  'the focus returns to a link whose page gave way before the form was loaded',
+  async (t, page) => {
+    const { id } = await makeUser(own.service.admin);
+    await enter(page, { at: `/console/trade/users/${id}` });
+    await page.getByRole('link', { name: 'Edit' }).press('Enter');
+    await page.getByRole('dialog').getByLabel('Username').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('a:focus', { hasText: 'Edit' }).waitFor();
+    t.pass();
+  },
+);
+
 journey('a filter that is refused is named', async (t, page) => {
   await follow(page, `/console/trade/orders?order_no=${'x'.repeat(65)}`);
   await page.getByRole('alert').getByText('Order: must be at most 64 characters long').waitFor();

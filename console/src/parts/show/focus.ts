@@ -29,10 +29,11 @@ export function useReturnFocus(hasRoute = true): void {
         // Neither the content nor the question whether to discard, which is still there, is a place to stay.
         const at = document.activeElement;
         if (at && at !== document.body && at.id !== 'content' && !at.closest('.ant-modal-confirm')) return;
-        const isGone = !opener?.isConnected || opener === document.body;
+        // The content had it if the link had given way before the drawer was loaded.
+        const isGone = !opener?.isConnected || opener === document.body || opener.id === 'content';
         const isElsewhere = location.pathname + location.search !== address;
         const again = hasRoute && isElsewhere && document.querySelector(`a[href=${JSON.stringify(address)}]`);
-        const target = isGone ? again : opener;
+        const target = (isGone && again) || opener;
         if (target instanceof HTMLElement) target.focus();
       });
     },
