@@ -628,6 +628,23 @@ journey('refused callbacks, and one that waits', async (t, page) => {
   t.deepEqual(await storyNow(page), [created, 'gold: Channel callback, 2 times · Verified, being settled']);
 });
 
+freshJourney('a callback that no worker settles is not said to take a few seconds', async (t, page) => {
+  const payment = await pending();
+  await notify(payment, { sign: 'f'.repeat(64) });
+  // An hour ahead, where the sweeper leaves it.
+  await change(
+    `UPDATE payment_callbacks SET state = 'pending', verdict = 'verified', created_at = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR
+     WHERE payment_no = ?`,
+    [payment.payment_no],
+  );
+  await page.clock.install();
+  await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
+  await page.getByText('A verified callback is being settled').waitFor();
+  await page.clock.fastForward('03:00:00');
+  await page.getByText('A callback was verified 2 hours ago, but is not settled yet').waitFor();
+  t.pass();
+});
+
 journey('a payment that its company is asked about, and its answer', async (t, page) => {
   const payment = await pending();
   const at = new Date(Date.now() - 60_000);

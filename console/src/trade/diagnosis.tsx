@@ -30,6 +30,8 @@ const t = texts({
     silentAdvice:
       '顾客可能尚未付款：把付款码再给一次。若渠道后台显示已付款，请检查其回调地址能否访问本服务，再补发通知。',
     settling: '回调已收到并验证，正在入账，一般只需几秒',
+    unsettled: (ago: string) => `${ago}收到并验证了回调，但还没有入账`,
+    unsettledAdvice: '款项不会丢失。请检查工作进程（worker）是否在运行，以及任务队列中是否有失败的任务。',
     lastRefused: (reason: string) => `最近的回调被拒绝：${reason}`,
   },
   'en-US': {
@@ -51,6 +53,8 @@ const t = texts({
     silentAdvice:
       'The customer may not have paid: send the payment details again. If the channel says paid, check that its callback URL reaches this service, and have the callback sent again.',
     settling: 'A verified callback is being settled; this takes a few seconds',
+    unsettled: (ago: string) => `A callback was verified ${ago}, but is not settled yet`,
+    unsettledAdvice: 'The money is not lost. Check that a worker is running, and whether a job has failed.',
     lastRefused: (reason: string) => `The latest callback was refused: ${reason}`,
   },
 });
@@ -111,7 +115,8 @@ const endOfOrder = ({ expire_at, cancelled_at }: Order): string =>
 
 function waitOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
   const { order, callbacks, fail_reason, needs_attention, created_at } = payment;
-  if (callbacks.some(({ state }) => state === 'pending')) return [{ type: 'info', text: t.settling }];
+  const verified = callbacks.find(({ state }) => state === 'pending');
+  if (verified) return [settlingSince(verified.created_at)];
   const reasons: Reason[] = [];
   if (order?.status === 'paid') reasons.push({ type: 'warning', text: t.orderPaid });
   if (order?.status === 'cancelled') reasons.push({ type: 'error', text: endOfOrder(order) });
@@ -131,6 +136,13 @@ function waitOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
     reasons.push({ type: 'info', text: t.expires(showTime(order.expire_at)) });
   return reasons;
 }
+
+const isLateMs = 60_000;
+
+const settlingSince = (at: string): Reason =>
+  Date.now() - Date.parse(at) < isLateMs
+    ? { type: 'info', text: t.settling }
+    : { type: 'warning', text: t.unsettled(showAgo(at)), advice: t.unsettledAdvice };
 
 export function Diagnosis({ payment }: { payment: Payment }) {
   const may = useMay();
