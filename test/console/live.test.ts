@@ -4,6 +4,8 @@ import '../support/environment.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
+import { Queue } from 'bullmq';
+import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
 import { consoleTest } from '../support/console-test.js';
 import {
   makeAdmin,
@@ -412,6 +414,26 @@ test.serial('a WebSocket with a ticket receives a notification', async (t) => {
   await other.post('/logout');
   await page.waitForFunction('code !== undefined');
   t.is(await page.evaluate<number>('code'), 4401);
+});
+
+test.serial('jobs that no worker takes are named', async (t) => {
+  // An API whose queues have no worker.
+  const prefix = unique('idle');
+  const { url } = await startApi({ REDIS_PREFIX: prefix, LOG_LEVEL: 'warn' });
+  const connection = openConnection('test', {});
+  const queue = new Queue('exports', { prefix: `{${prefix}-exports}`, connection });
+  await queue.add('export', {}, { timestamp: Date.now() - 120_000 });
+  const { page } = await openPage(own.browser, url);
+  for (const screen of ['queues', 'monitor']) {
+    await enter(page, { at: `/console/office/${screen}` });
+    await page.getByRole('alert').getByText('No worker takes these jobs: Exports').waitFor();
+  }
+  await queue.obliterate({ force: true });
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  await page.context().close();
+  await queue.close();
+  closeConnection(connection);
+  t.pass();
 });
 
 test.serial('the documentation page calls an operation without foreign requests', async (t) => {

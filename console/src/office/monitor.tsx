@@ -12,6 +12,7 @@ import { useStream } from '../parts/show/stream.ts';
 import { showBytes, showClock, showDuration } from '../parts/show/time.ts';
 import { useTitle } from '../parts/show/use-title.ts';
 import { queues } from './queue-names.ts';
+import { Stalled } from './stalled.tsx';
 
 const t = texts({
   'zh-CN': {
@@ -109,6 +110,7 @@ export default function Monitor() {
   return (
     <section className="screen" data-screen="monitor">
       <h1>{t.title}</h1>
+      <Stalled of={last.queues} />
       <div className="cards six">
         <Health name={t.database} part={last.database} />
         <Health name={t.redis} part={last.redis} />

@@ -12,6 +12,7 @@ import { nameOf, states } from '../parts/show/states.tsx';
 import { showDuration } from '../parts/show/time.ts';
 import { Json } from '../parts/show/timeline.tsx';
 import { queues } from './queue-names.ts';
+import { Stalled } from './stalled.tsx';
 
 const t = texts({
   'zh-CN': {
@@ -45,23 +46,26 @@ function Standing() {
     enabled: may('GET /api/admin/queues'),
   });
   return (
-    <div className="cards queues">
-      {data?.list.map(({ name, waiting, active, failed, oldest_seconds }) => (
-        <div key={name} className="panel card">
-          <span className="card-label">{nameOf(queues, name)}</span>
-          <span>
-            <span className="figure">{showCount(waiting + active)}</span>{' '}
-            <span className="soft">{t.jobs(waiting + active)}</span>
-          </span>
-          <Flex wrap gap="0 12px" className="soft standing">
-            <span>{`${t.waiting} ${waiting}`}</span>
-            <span>{`${t.active} ${active}`}</span>
-            <span>{`${t.failed} ${failed}`}</span>
-            {oldest_seconds > 0 && <span>{`${t.oldest} ${showDuration(oldest_seconds)}`}</span>}
-          </Flex>
-        </div>
-      ))}
-    </div>
+    <>
+      <Stalled of={data?.list ?? []} />
+      <div className="cards queues">
+        {data?.list.map(({ name, waiting, active, failed, oldest_seconds }) => (
+          <div key={name} className="panel card">
+            <span className="card-label">{nameOf(queues, name)}</span>
+            <span>
+              <span className="figure">{showCount(waiting + active)}</span>{' '}
+              <span className="soft">{t.jobs(waiting + active)}</span>
+            </span>
+            <Flex wrap gap="0 12px" className="soft standing">
+              <span>{`${t.waiting} ${waiting}`}</span>
+              <span>{`${t.active} ${active}`}</span>
+              <span>{`${t.failed} ${failed}`}</span>
+              {oldest_seconds > 0 && <span>{`${t.oldest} ${showDuration(oldest_seconds)}`}</span>}
+            </Flex>
+          </div>
+        ))}
+      </div>
+    </>
   );
 }
 

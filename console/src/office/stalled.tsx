@@ -1,0 +1,41 @@
+// Says which jobs no worker takes.
+import { Alert } from 'antd';
+import { read, texts } from '../contract/texts.ts';
+import { nameOf } from '../parts/show/states.tsx';
+import { queues } from './queue-names.ts';
+
+const t = texts({
+  'zh-CN': {
+    stalled: (names: string) => `没有工作进程（worker）处理这些任务：${names}`,
+    advice: '任务不会丢失，会在工作进程运行后继续。请检查它是否在运行。',
+  },
+  'en-US': {
+    stalled: (names: string) => `No worker takes these jobs: ${names}`,
+    advice: 'Nothing is lost; they continue once a worker runs. Check that one does.',
+  },
+});
+
+interface Queue {
+  name: string;
+  waiting: number;
+  active: number;
+  oldest_seconds: number;
+}
+
+const isLateSeconds = 60;
+
+export function Stalled({ of: all }: { of: readonly Queue[] }) {
+  const names = all
+    .filter((one) => one.waiting > 0 && one.active === 0 && one.oldest_seconds > isLateSeconds)
+    .map(({ name }) => nameOf(queues, name));
+  if (names.length === 0) return null;
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      role="alert"
+      title={t.stalled(names.join(read(['、', ', '])))}
+      description={t.advice}
+    />
+  );
+}
