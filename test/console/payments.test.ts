@@ -406,6 +406,13 @@ journey('the payments of an order are a table, with method and reason below each
   t.regex(others.join(' ').trim(), /^[\d-]{10} [\d:]{8} ¥12\.30 Paid$/);
   t.true(((await row.getByRole('link').boundingBox())?.width ?? 0) < 100, 'shown by its end');
   await page.getByRole('row', { name: 'Pay at the desk · The money arrived when its order' }).waitFor();
+  const table = page.getByRole('table').filter({ has: row });
+  t.deepEqual(await table.getByRole('columnheader').allInnerTexts(), [
+    'Number',
+    'Created',
+    'Amount',
+    'Status',
+  ]);
 });
 
 journey('what is typed into a refund or payment stays with its own record', async (t, page) => {

@@ -1,5 +1,6 @@
 // A short table of orders, payments or refunds on the page of something else: number, time, amount and state.
 import { Fragment, type ReactNode } from 'react';
+import { read, type Both } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { showAmount } from '../parts/show/money.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
@@ -14,9 +15,27 @@ interface Row {
   note?: string;
 }
 
+/** Said to readers of the screen: the values speak for themselves. */
+const heads: readonly Both[] = [
+  ['单号', 'Number'],
+  ['创建时间', 'Created'],
+  ['金额', 'Amount'],
+  ['状态', 'Status'],
+];
+
 export function Latest({ rows }: { rows: readonly Row[] }) {
+  if (rows.length === 0) return null;
   return (
     <table className="latest">
+      <thead>
+        <tr>
+          {heads.map((name) => (
+            <th key={name[1]} scope="col">
+              <span className="unseen">{read(name)}</span>
+            </th>
+          ))}
+        </tr>
+      </thead>
       <tbody>
         {rows.map(({ number, to, amount, at, state, note }) => (
           <Fragment key={number}>
