@@ -416,7 +416,7 @@ test.serial('a WebSocket with a ticket receives a notification', async (t) => {
   t.is(await page.evaluate<number>('code'), 4401);
 });
 
-test.serial('jobs that no worker takes are named', async (t) => {
+test.serial('jobs that wait while none runs are named', async (t) => {
   // An API whose queues have no worker.
   const prefix = unique('idle');
   const { url } = await startApi({ REDIS_PREFIX: prefix, LOG_LEVEL: 'warn' });
@@ -426,7 +426,7 @@ test.serial('jobs that no worker takes are named', async (t) => {
   const { page } = await openPage(own.browser, url);
   for (const screen of ['queues', 'monitor']) {
     await enter(page, { at: `/console/office/${screen}` });
-    await page.getByRole('alert').getByText('No worker takes these jobs: Exports').waitFor();
+    await page.getByRole('alert').getByText('and none runs: Exports').waitFor();
   }
   await queue.obliterate({ force: true });
   await page.getByRole('alert').waitFor({ state: 'detached' });

@@ -1,4 +1,4 @@
-// Says which jobs no worker takes.
+// Says which jobs wait, though none of their queue runs.
 import { Alert } from 'antd';
 import { read, texts } from '../contract/texts.ts';
 import { nameOf } from '../parts/show/states.tsx';
@@ -6,11 +6,11 @@ import { queues } from './queue-names.ts';
 
 const t = texts({
   'zh-CN': {
-    stalled: (names: string) => `没有工作进程（worker）处理这些任务：${names}`,
-    advice: '任务不会丢失，会在工作进程运行后继续。请检查它是否在运行。',
+    stalled: (names: string) => `这些任务等待超过一分钟，且没有在处理：${names}`,
+    advice: '任务不会丢失，会在工作进程（worker）运行后继续。请检查它是否在运行。',
   },
   'en-US': {
-    stalled: (names: string) => `No worker takes these jobs: ${names}`,
+    stalled: (names: string) => `Jobs have waited for more than a minute, and none runs: ${names}`,
     advice: 'Nothing is lost; they continue once a worker runs. Check that one does.',
   },
 });
