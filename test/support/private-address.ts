@@ -1,2 +1,2 @@
-// Second import of a test file whose service has an address that callbacks cannot reach.
-process.env.APP_URL = 'http://localhost:3000';
+// Second import of a test file whose service has an address that callbacks cannot reach, which is known once it is resolved.
+process.env.APP_URL = 'https://localhost:3000';

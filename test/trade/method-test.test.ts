@@ -110,12 +110,9 @@ test('a notify address of another system is detected', async (t) => {
 
 test('an address that is not public is passed over outside production', async (t) => {
   const { id } = await makeMethod(service.admin, 'shared secret of a shop');
-  const door = async (client: Client) => (await tested(id, client)).checks.at(-1);
-  const skipped = await door(service.admin);
+  const skipped = (await tested(id, service.admin)).checks.at(-1);
   t.like(skipped, { field: 'notify_url', state: 'skipped' });
   t.regex(skipped.message, /APP_URL is not a public address/);
-  const named = service.admin.at((await startApi({ APP_URL: 'https://localhost:3000' })).url);
-  t.like(await door(named), { state: 'skipped' }, 'known once it is resolved');
 });
 
 test.serial('a service that is busy is not mistaken for another system', async (t) => {
