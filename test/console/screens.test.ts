@@ -229,6 +229,18 @@ journey('a payment, an order and a user fit a phone', async (t, page) => {
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     t.true(width <= telephone.width, `${address} is ${width} px wide`);
   }
+  const [big] = (await own.service.admin.get('/payments?order_by=amount:desc&page_size=1')).data.list;
+  await follow(page, `/console/trade/orders/${big.order_no}`);
+  const row = page.locator('.latest tbody tr').first();
+  await row.waitFor();
+  const [whole, time, amount] = [row, row.locator('time'), row.locator('td.cell-figure')];
+  const right = async (one: typeof row) => {
+    const { x = 0, width = 0 } = (await one.boundingBox()) ?? {};
+    return x + width;
+  };
+  t.true(((await amount.boundingBox())?.x ?? 0) >= (await right(time)) + 8, 'a large amount stays apart');
+  const panel = page.locator('.panel').filter({ has: whole });
+  t.true((await right(amount)) <= (await right(panel)) - 8, 'and in its panel');
   const title = 'T'.repeat(100);
   await own.service.admin.post('/notifications', { title, content: 'Long' });
   await page.getByRole('button', { name: /^Notifications/ }).click();

@@ -1,8 +1,7 @@
 // A short table of orders, payments or refunds on the page of something else: number, time, amount and state.
 import { Fragment, type ReactNode } from 'react';
 import { read, type Both } from '../contract/texts.ts';
-import { Time } from '../parts/show/cells.tsx';
-import { showAmount } from '../parts/show/money.ts';
+import { Amount, Time } from '../parts/show/cells.tsx';
 import { PageLink } from '../parts/show/page-link.tsx';
 
 interface Row {
@@ -48,7 +47,9 @@ export function Latest({ rows }: { rows: readonly Row[] }) {
               <td>
                 <Time at={at} />
               </td>
-              <td className="cell-figure">{showAmount(amount)}</td>
+              <td className="cell-figure">
+                <Amount value={amount} />
+              </td>
               <td>{state}</td>
             </tr>
             {note && (

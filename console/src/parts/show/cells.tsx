@@ -155,7 +155,7 @@ function NumberEnd({ value }: { value: string }) {
 }
 
 /** Never cut off: a long one breaks behind its commas. */
-function Amount({ value }: { value: string }) {
+export function Amount({ value }: { value: string }) {
   const groups = showAmount(value).match(/[^,]+,?/g) ?? [];
   return (
     <span className="cell-figure">
