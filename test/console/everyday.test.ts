@@ -371,6 +371,7 @@ journey(
     await page.getByRole('search').getByRole('button', { name: 'Clear filters' }).click();
     await page.waitForURL(/orders$/);
     await page.locator('[data-filter=min_amount]:not(.set)').waitFor();
+    await page.locator('#content:focus').waitFor();
     t.is(await page.getByLabel('Min. amount').inputValue(), '');
     // So are a filter that is no amount and one whose list was not asked for yet.
     await page.getByLabel('Min. amount').fill('10');

@@ -92,6 +92,10 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const rows = data?.list ?? [];
   const Shown = isNarrow && rows.length > 0 ? RowCards : Rows;
   const isFiltered = Object.keys(state.filters).length > 0;
+  // The button that cleared them is gone.
+  useEffect(() => {
+    if (cleared > 0 && !isFiltered) keepFocus();
+  }, [cleared, isFiltered]);
   const isSelectable = useIsSelectable(resource);
   // Rows that are shown no longer, because of another filter or page, are not acted upon.
   const chosen = rows.filter((row) => ticked.includes(keyOf(resource, row)));
