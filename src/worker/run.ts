@@ -103,7 +103,7 @@ function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, error?: un
     jobSeconds.observe({ job, outcome }, tookMs / 1000);
     const line = {
       job: queued.name,
-      key: queued.id,
+      job_id: queued.id,
       queue: queued.queueName,
       attempt: queued.attemptsMade + 1,
       waited_ms: waitedMs,

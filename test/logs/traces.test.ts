@@ -49,7 +49,7 @@ test.serial('the trace id of a callback is in its request line, job line and sta
   t.like(await lineOf(api, 'request', isTraced), { path: '/api/payment/notify/mock', status: 200 });
   const run = await lineOf(worker, 'job', isTraced);
   t.like(run, { job: 'settle-payment', queue: 'payments', attempt: 1, outcome: 'done' });
-  t.true(String(run.key).startsWith('settle-payment-'));
+  t.true(String(run.job_id).startsWith('settle-payment-'));
   t.is(typeof run.waited_ms, 'number');
   t.is(typeof run.took_ms, 'number');
   const isUpdate = ({ sql }: Line): boolean => /UPDATE .*orders/.test(String(sql));
