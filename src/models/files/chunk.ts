@@ -19,8 +19,8 @@ export function sessionKey(adminId: number, chunkId: string): SessionKey {
 }
 
 /** Indexes of the chunks that are there, in their order. */
-export async function chunkIndexes(key: SessionKey, t?: Transaction): Promise<number[]> {
-  const rows = await chunksOf(key, t);
+export async function chunkIndexes({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<number[]> {
+  const rows = await chunksOf({ admin_id, chunk_id }, t);
   return rows.map(({ chunk_index }) => chunk_index);
 }
 
@@ -34,9 +34,8 @@ const chunksOf = ({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<
   Chunk.findAll({ where: { admin_id, chunk_id }, order: ['chunk_index'], transaction: t });
 
 /** The chunks of a session lose their files. @returns the keys of those */
-export async function releaseChunks(key: SessionKey, t: Transaction): Promise<string[]> {
-  const { admin_id, chunk_id } = key;
-  const keys = await chunkFiles(key, t);
+export async function releaseChunks({ admin_id, chunk_id }: SessionKey, t: Transaction): Promise<string[]> {
+  const keys = await chunkFiles({ admin_id, chunk_id }, t);
   await releaseFiles(keys, t);
   await Chunk.destroy({ where: { admin_id, chunk_id }, transaction: t });
   return keys;
