@@ -21,12 +21,14 @@ import { Menu, Permission, RolePermission } from './tables.js';
 
 export type PermissionFields = Fields<Permission, 'is_builtin'>;
 
+export const permissionMethod = Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
+
 /** The filters of the list. */
 export const permissionFilters = {
   name: textFilter(100),
   slug: textFilter(100),
   path: textFilter(255),
-  method: Joi.string().valid('GET', 'POST', 'PUT', 'DELETE'),
+  method: permissionMethod,
   status: status(),
   menu_id: id(),
 };

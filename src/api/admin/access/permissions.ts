@@ -18,6 +18,7 @@ import {
   type PermissionFields,
   type PermissionFilter,
   permissionFilters,
+  permissionMethod,
   permissionSortable,
   updatePermission,
 } from '../../../models/access/permission.js';
@@ -35,7 +36,7 @@ const permission = resource('Permission', {
 const fields = {
   name: nonEmptyText(100),
   slug: slug(),
-  method: permissionFilters.method,
+  method: permissionMethod,
   path: nonEmptyText(255).pattern(/^\/(?!.*\*\*)[\x21-\x7e]*$/),
   menu_id: idOrNone(),
   description: optionalMultiline(255),
