@@ -1,4 +1,4 @@
-// The books of Alipay: which trades customers have opened, what became of them, and what it says of that.
+// The books of Alipay: the trades that customers have opened, their states, and its answers about them.
 import { randomBytes } from 'node:crypto';
 import { beijing } from './alipay-signature.js';
 
@@ -13,7 +13,7 @@ export interface AlipayTrade {
   paidAt?: Date;
 }
 
-/** What the company says: code 10000 or a refusal. */
+/** Answer of the company: code 10000 or a refusal. */
 export interface AlipayReply {
   code: string;
   msg: string;
@@ -63,7 +63,7 @@ export class AlipayLedger {
     return trade.tradeNo;
   }
 
-  /** Ends it there, as the company does when its time is over. */
+  /** Closes it there, as the company does after its timeout. */
   close(paymentNo: string): void {
     this.set(paymentNo, 'TRADE_CLOSED');
   }

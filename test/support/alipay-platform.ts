@@ -1,4 +1,4 @@
-// Alipay's gateway as a server of the test's own: what a customer's browser meets when it opens a payment address, the
+// An emulator of Alipay's gateway: what a customer's browser finds at a payment address, the
 // notices that follow, and the answers when it is asked for results.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,9 +18,9 @@ export type { NoticeForm } from './alipay-signature.js';
 export interface NoticeDials {
   /** Signs it with another key. */
   keys?: RsaKeys;
-  /** What happens to its fields after they were signed. */
+  /** Changes its fields after signing. */
   mutate?: (fields: NoticeForm) => NoticeForm;
-  /** What stands behind the form. */
+  /** Appended to the form. */
   more?: string;
 }
 
@@ -32,7 +32,7 @@ export class AlipayPlatform {
   readonly appId = '2021000000000001';
   readonly ledger = new AlipayLedger();
   readonly refunds = new AlipayRefunds(this.ledger);
-  /** How it answers when it is asked for results. */
+  /** How it answers queries and refunds. */
   readonly results = new AlipayResults(this.ledger, this.refunds);
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
 
@@ -47,12 +47,12 @@ export class AlipayPlatform {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/gateway.do`;
   }
 
-  /** The configuration of a method that is taken here. */
+  /** The configuration of a method that this gateway accepts. */
   get config(): Record<string, string> {
     return { app_id: this.appId, private_key: this.merchant.privatePem, gateway: this.url };
   }
 
-  /** The same with what its notices are verified with. */
+  /** The same with the key that verifies its notices. */
   get resultConfig(): Record<string, string> {
     return { ...this.config, alipay_public_key: this.keys.publicPem, seller_id: this.sellerId };
   }

@@ -1,4 +1,4 @@
-// The refunds in the books of Alipay: one number refunds once, and never more goes back than came.
+// The refunds in the books of Alipay: a number refunds once, and never more than was paid.
 import { Money } from '../../src/lib/values/money.js';
 import {
   processed,
@@ -36,7 +36,7 @@ const refused: Partial<Record<AlipayStatus, AlipayReply>> = {
 export class AlipayRefunds {
   /** Whether a refund is only received: `fund_change=N` until `finish` or `drop`. */
   isDelayed = false;
-  /** What the merchant has there for refunds; without an end while undefined. */
+  /** The merchant's balance for refunds; unlimited while undefined. */
   funds: Money | undefined;
   readonly #ledger: AlipayLedger;
   /** By our number. */
@@ -51,7 +51,7 @@ export class AlipayRefunds {
     this.funds = this.funds?.plus(amount);
   }
 
-  /** One that was received is done. @throws Error when it is not known */
+  /** Completes a received refund. @throws Error when it is unknown */
   finish(refundNo: string, at = new Date()): void {
     const refund = this.#refunds.get(refundNo);
     if (!refund) throw new Error(`${refundNo} is not known here`);
@@ -59,7 +59,7 @@ export class AlipayRefunds {
     if (this.#sumOf(refund.trade) === refund.trade.total) refund.trade.status = 'TRADE_CLOSED';
   }
 
-  /** One that was received fails: its number may come again. */
+  /** Fails a received refund: its number may be used again. */
   drop(refundNo: string): void {
     const refund = this.#refunds.get(refundNo);
     this.#refunds.delete(refundNo);
@@ -71,7 +71,7 @@ export class AlipayRefunds {
     return refund && (refund.doneAt ? 'done' : 'received');
   }
 
-  /** Yuan of a payment that went back or are on the way. */
+  /** Yuan of a payment that are refunded or being refunded. */
   refundedOf(paymentNo: string): string {
     return this.#sumOf(this.#ledger.tradeOf(paymentNo));
   }

@@ -1,4 +1,4 @@
-// What Alipay answers when it is asked about trades and refunds: by its books, or as its dials say.
+// Alipay's answers about trades and refunds: from its books, or as its dials are set.
 import type { ServerResponse } from 'node:http';
 import type { AlipayLedger, AlipayReply } from './alipay-ledger.js';
 import type { AlipayRefunds, RefundContent } from './alipay-refunds.js';
@@ -27,7 +27,7 @@ interface Asked {
 }
 
 export class AlipayResults extends ResultDials {
-  /** What it says while it is refusing. */
+  /** Its answer while it refuses. */
   refusal = noPermission;
   /** Whether slashes are escaped after signing, which the official SDKs allow for. */
   escapesLater = false;
@@ -47,7 +47,7 @@ export class AlipayResults extends ResultDials {
     this.escapesLater = false;
   }
 
-  /** Answers a request that was signed rightly. */
+  /** Answers a correctly signed request. */
   async answer(response: ServerResponse, method: string, text: string, keys: RsaKeys): Promise<void> {
     const content = JSON.parse(text) as object;
     const asked = this.#read(method, content);
@@ -70,7 +70,7 @@ export class AlipayResults extends ResultDials {
       );
   }
 
-  /** Refuses one that was not, or that nobody understands. */
+  /** Refuses one with a wrong signature or an unknown method. */
   refuse(response: ServerResponse, sub_code: string, keys: RsaKeys): void {
     const refused = { code: '40002', msg: 'Invalid Arguments', sub_code, sub_msg: '参数无效' };
     this.#send(response, 'error_response', refused, keys, 'well');
@@ -109,7 +109,7 @@ export class AlipayResults extends ResultDials {
     const raw = plain.replaceAll('/', '\\/');
     const sign = signatureOf(this.escapesLater ? plain : raw, mood === 'forging' ? merchantKeys : keys);
     const members = [`"${name}":${raw}`, ...(mood === 'unsigned' ? [] : [`"sign":${JSON.stringify(sign)}`])];
-    // The order of the two is nobody's promise.
+    // The order of the two is not documented.
     if (this.#sent++ % 2 === 1) members.reverse();
     const body = `{${members.join(',')}}`;
     const headers = { 'Content-Type': 'text/html;charset=utf-8' };
@@ -117,7 +117,7 @@ export class AlipayResults extends ResultDials {
   }
 }
 
-/** Changes fields of what was processed. */
+/** Changes fields of a processed refund or trade. */
 const lie =
   (change: (answer: { total_amount?: string; refund_amount?: string }) => object) =>
   (reply: AlipayReply): AlipayReply =>

@@ -1,4 +1,4 @@
-// Random balance changes from many clients at once, and whether the logs they leave add up (docs/promises.md R15).
+// Random balance changes from many clients at once, and a check that their logs add up (docs/promises.md R15).
 import { randomInt } from 'node:crypto';
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
@@ -28,7 +28,7 @@ export async function changeBalances(callers: Client[], userIds: number[], total
   const send = async (caller: Client, change: Change): Promise<void> => {
     const { userId, ...body } = change;
     const { status, errorCode, text, data } = await caller.post(`/users/${userId}/update-balance`, body);
-    // So many at once may find no connection in time; callers with a request_id repeat.
+    // Under this load a connection may not be free in time; callers with a request_id repeat.
     if (status === 503) return send(caller, change);
     if (errorCode === 'insufficient_balance') return void tally.insufficient++;
     if (status !== 200) throw new Error(`a change was refused: ${text}`);

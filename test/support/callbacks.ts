@@ -1,4 +1,4 @@
-// Payment callbacks as tests send them and what they leave behind.
+// Payment callbacks as tests send them, and the rows they change.
 import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from './client.js';
 import type { MadePayment } from './factories.js';
@@ -22,7 +22,7 @@ export async function trace(admin: Client, { payment_no, order_no }: MadePayment
   return { payment: { status, third_party_no, pay_time, needs_attention, fail_reason }, order, verdicts };
 }
 
-/** The trace of a payment that no callback has changed, without its attempts. */
+/** The rows of a payment that no callback has changed, without its attempts. */
 export const untouched = {
   payment: {
     status: 'pending',

@@ -1,4 +1,4 @@
-// Notes every change of state of orders and payments inside the database, past the service.
+// Records every change of state of orders and payments by triggers in the database.
 import { db, select } from '../../src/lib/database/db.js';
 
 export interface StateChange {
@@ -7,7 +7,7 @@ export interface StateChange {
   after: string;
 }
 
-/** Starts noting. */
+/** Starts recording. */
 export async function watchStates(): Promise<void> {
   await db.query(
     `CREATE TABLE state_changes (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, number VARCHAR(40) NOT NULL,

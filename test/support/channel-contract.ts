@@ -1,5 +1,5 @@
-// What every payment channel must do, whatever company it speaks to. One call per channel declares the tests, one after
-// another, because they make its company fail in between.
+// What every payment channel must do, for any company. One call per channel declares the tests;
+// they run in sequence, because they make its company fail in between.
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { makeOrder, type MadePayment } from './factories.js';
@@ -110,7 +110,7 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
     const repair = breakDown();
     const failed = await place(id, headers, order_no);
     t.deepEqual([failed.status, failed.code, failed.errorCode], [502, 50005, 'third_party_error']);
-    // The entry went with the payment that was made; how the request ended is stored afterwards.
+    // The entry committed with the payment; the outcome of the request is stored afterwards.
     const traceId = failed.headers.get('X-Trace-Id') as string;
     const end = `SELECT status FROM operation_logs WHERE trace_id = ? AND status <> 200`;
     const [entry] = await until(async () => {

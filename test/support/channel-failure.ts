@@ -1,4 +1,4 @@
-// What a channel says when nothing was learned.
+// A channel's failure when it learned nothing about the payment.
 import type { ExecutionContext } from 'ava';
 import { ChannelFailure } from '../../src/lib/channels/channel.js';
 

@@ -1,4 +1,4 @@
-// A caller of the service over HTTP. Every JSON answer is held against the served OpenAPI document.
+// A caller of the service over HTTP. Every JSON answer is validated against the served OpenAPI document.
 import { mustMatchContract } from './contract.js';
 
 export interface Answer<T = any> {
@@ -21,7 +21,7 @@ export interface RequestOptions {
 
 export interface UploadOptions {
   filename?: string;
-  /** Name of the part that carries the file. */
+  /** Name of the form part with the file. */
   part?: string;
   fields?: Record<string, string | number>;
 }

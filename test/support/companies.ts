@@ -1,4 +1,4 @@
-// Both payment companies with a method each, for tests of what they are asked.
+// Both payment companies with a method each, for tests of queries and refunds.
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
 import { AlipayPlatform, type NoticeForm } from './alipay-platform.js';
@@ -14,11 +14,11 @@ export interface Placed extends MadePayment {
 }
 
 interface Placing {
-  /** By default the one that both companies have from the beginning. */
+  /** By default the first one, which both companies have. */
   methodId?: number | undefined;
   expire_in_seconds?: number;
   isOpened?: boolean;
-  /** Unless it is false the company is asked about it. */
+  /** The company is asked about it unless this is false. */
   isFollowed?: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface Companies {
   place: (type: Type, more?: Placing) => Promise<Placed>;
   /** The customer pays, and no callback is sent. @returns the company's number */
   pay: (type: Type, payment: Placed) => string;
-  /** A payment that its company has the money of. */
+  /** A payment that the customer has paid at its company. */
   paid: (type: Type) => Promise<Placed>;
-  /** The notice about the money of a payment; names of either company may be changed in it. */
+  /** The notice of a paid payment; fields of either company may be changed in it. */
   noticeOf: (type: Type, payment: Placed, more?: object) => Notice;
   /** The payment as an administrator sees it. */
   shown: (payment: MadePayment) => Promise<any>;
@@ -43,7 +43,7 @@ export type Type = 'wechat' | 'alipay';
 
 export const types: Type[] = ['wechat', 'alipay'];
 
-/** Makes payments due that are followed. */
+/** Makes followed payments due. */
 export const makeDue = (...payments: MadePayment[]): Promise<number> =>
   change('UPDATE payment_follow_ups SET due_at = created_at WHERE payment_no IN (?)', [
     payments.map(({ payment_no }) => payment_no),

@@ -1,4 +1,4 @@
-// Modules of the console that need no page, to be tested by themselves: translated like a browser's, imported here.
+// Imports modules of the console that need no page, compiled as for a browser, to test them alone.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ const options: ts.CompilerOptions = {
   rewriteRelativeImportExtensions: true,
 };
 
-// What the modules find in a browser when they are imported.
+// Globals of a browser that the modules read when imported.
 const browser = {
   navigator: { language: 'en-US' },
   localStorage: { getItem: () => null, setItem: () => undefined },

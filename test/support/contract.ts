@@ -1,4 +1,4 @@
-// Holds answers against the OpenAPI document of the service, which every run of tests writes anew.
+// Validates answers against the OpenAPI document of the service, which every test run writes anew.
 import { readFileSync } from 'node:fs';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -45,7 +45,7 @@ export function mustMatchContract(method: string, path: string, status: number, 
   );
 }
 
-// Answers that several operations have alike stand among the components.
+// Answers shared by several operations are in the components.
 function schemaPlace(path: string | undefined, method: string, status: number): string {
   if (path === undefined) return '#/components/schemas/Failure';
   const { $ref } = document.paths[path]?.[method]?.responses[status] ?? {};

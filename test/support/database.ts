@@ -1,4 +1,4 @@
-// A MariaDB (or MySQL) of a test's own, and a connection to it past the service.
+// A private MariaDB (or MySQL) of a test, and connections to it beside those of the service.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const service = 'service';
 const server = (): string => programPath('mariadbd', 'mysqld');
 
 export class OwnDatabase extends OwnServer {
-  /** Where its settings are read from. */
+  /** The file of its settings. */
   protected file = '--no-defaults';
   override readonly env = {
     DB_HOST: '127.0.0.1',
@@ -23,7 +23,7 @@ export class OwnDatabase extends OwnServer {
     DATABASE_URL: '',
   };
 
-  /** Of the server, next to those every one has; a later one wins. */
+  /** Options of the server besides the common ones; a later one wins. */
   readonly options: string[];
   readonly data = join(this.folder, 'data');
   readonly #accounts = join(this.folder, 'accounts.sql');
@@ -31,7 +31,7 @@ export class OwnDatabase extends OwnServer {
   readonly #folders = [`--datadir=${this.data}`, `--tmpdir=${this.folder}`];
   readonly #authority: string | undefined;
 
-  /** @param authority of its certificate, when it wants TLS */
+  /** @param authority of its certificate, when it requires TLS */
   constructor(port: number, options: string[] = [], authority?: string) {
     super(port);
     this.options = options;

@@ -1,4 +1,4 @@
-// Exports as tests ask for them, and their files read back by independent readers.
+// Requests exports, and reads their files with independent readers.
 import { parse } from 'csv-parse/sync';
 import type { Client } from './client.js';
 import { until } from './until.js';

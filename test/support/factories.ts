@@ -3,7 +3,7 @@ import { newPaymentNumber } from '../../src/lib/values/numbers.js';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Client } from './client.js';
 
-/** A text nobody else uses. */
+/** A unique text. */
 export const unique = (prefix = 'x'): string => `${prefix}${randomBytes(5).toString('hex')}`;
 
 async function made<T>(answer: Promise<{ status: number; data: unknown; text: string }>): Promise<T> {

@@ -35,7 +35,7 @@ function isExecutable(file: string): boolean {
 /** A folder of the test's own. */
 export const ownFolder = (): string => mkdtempSync(join(tmpdir(), 'server-'));
 
-/** As root, the servers want this stated. */
+/** The servers refuse to run as root without this. */
 export const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
 
 export abstract class OwnServer {
@@ -43,7 +43,7 @@ export abstract class OwnServer {
   readonly port: number;
   /** How large its files may grow, in KiB, from its next start on. */
   fileLimit: number | undefined;
-  /** What the server finds in its environment, next to what is in this process's. */
+  /** Environment of the server besides that of this process. */
   protected environment: Record<string, string> = {};
   #child: ChildProcess | undefined;
   #output = '';
@@ -65,7 +65,7 @@ export abstract class OwnServer {
     }
   }
 
-  /** Settings that lead a process of the service here. */
+  /** Settings that connect a process of the service to this server. */
   abstract readonly env: Record<string, string>;
 
   /** Starts it; resolves when it answers. */
@@ -74,7 +74,7 @@ export abstract class OwnServer {
     const env = { ...process.env, ...this.environment };
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.#child = child;
-    // A test that starts several and fails with one leaves the others; they must not keep this process alive.
+    // When one of several servers fails to start, the others stay; they must not keep this process alive.
     child.unref();
     for (const stream of [child.stdout, child.stderr]) {
       (stream as Socket).unref();
@@ -89,7 +89,7 @@ export abstract class OwnServer {
     });
   }
 
-  /** Lets it neither answer nor refuse. */
+  /** Freezes it: it neither answers nor refuses. */
   freeze(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -98,7 +98,7 @@ export abstract class OwnServer {
     this.#child?.kill('SIGCONT');
   }
 
-  /** Ends it in good order, or with SIGKILL as a crash would. */
+  /** Ends it gracefully, or with SIGKILL like a crash. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

@@ -1,14 +1,14 @@
-// A TCP proxy between the service and one of its servers that can lose connections: cut them, or go silent without a word
-// to either side.
+// A TCP proxy between the service and one of its servers that can cut connections, or silence them
+// without notice to either side.
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { config } from '../../config/index.js';
 import { reset } from './reset.js';
 
-/** What no longer arrives: what either side says, or only what the server answers. */
+/** What no longer arrives: data of both sides, or only the server's answers. */
 export type Loss = 'everything' | 'answers';
 
-/** What becomes of a connection with what the service says on it: lost, cut before it arrives, or cut by its answer. */
+/** Effect of data of the service on its connection: lost, cut before it arrives, or cut by its answer. */
 export type Fate = Loss | 'cut' | 'cut by the answer';
 
 interface Pair {
@@ -18,7 +18,7 @@ interface Pair {
   isCutByAnswer: boolean;
 }
 
-/** What the service says on a connection. */
+/** Data that the service sends on a connection. */
 type Listener = (data: Buffer) => void;
 
 interface Trap {
@@ -53,17 +53,17 @@ export class FaultyProxy {
     return (this.#listener.address() as AddressInfo).port;
   }
 
-  /** How many connections a server believes to have with the service. */
+  /** Number of connections that the server still considers open. */
   get established(): number {
     return this.#pairs.size;
   }
 
-  /** How many connections were tried so far. */
+  /** Number of connection attempts so far. */
   get tried(): number {
     return this.#tried;
   }
 
-  /** Every connection there is goes silent, for ever; new ones work. @returns how many there were */
+  /** Silences every open connection for ever; new ones work. @returns how many were open */
   forget(loss: Loss = 'everything'): number {
     let count = 0;
     for (const pair of this.#pairs) {
@@ -75,54 +75,54 @@ export class FaultyProxy {
   }
 
   /**
-   * The next connection on which the service says this goes silent at that moment: `everything` loses what was said as well,
-   * `answers` only what comes back.
+   * Silences the next connection on which the service sends this, at that moment: `everything` loses the data as well,
+   * `answers` only the reply.
    */
   forgetAt(text: string, loss: Loss = 'everything'): void {
     this.#traps.push({ text, fate: loss });
   }
 
-  /** The next connection on which the service says this is cut at that moment. */
+  /** Cuts the next connection on which the service sends this, at that moment. */
   cutAt(text: string): void {
     this.#traps.push({ text, fate: 'cut' });
   }
 
-  /** How many of those are still to come. */
+  /** Number of armed faults that have not happened yet. */
   get armed(): number {
     return this.#traps.length;
   }
 
-  /** Decides about everything the service says from now on; without a function it is passed on. */
+  /** Decides about all data the service sends from now on; without a function it is forwarded. */
   decide(decide?: (said: Buffer) => Fate | undefined): void {
     this.#decide = decide;
   }
 
-  /** Every connection goes silent, also those that are made from now on. */
+  /** Silences every connection, future ones included. */
   drop(): void {
     this.forget();
     this.#newcomers = 'dropped';
   }
 
-  /** Every connection is cut, and those that are tried from now on as well. */
+  /** Cuts every connection, future ones included. */
   refuse(): void {
     this.#newcomers = 'refused';
     this.cut();
   }
 
-  /** Every connection is cut; new ones work. */
+  /** Cuts every open connection; new ones work. */
   cut(): void {
     this.#pairs.forEach(disconnect);
   }
 
-  /** New connections work again; forgotten ones stay silent. */
+  /** Lets new connections work again; silenced ones stay silent. */
   pass(): void {
     this.#newcomers = 'passed';
   }
 
   /**
-   * Writes down the statements that connections from now on send as text.
+   * Records the text statements of new connections.
    *
-   * @returns what was said so far
+   * @returns the statements so far
    */
   listenIn(): string[] {
     const statements: string[] = [];
@@ -130,12 +130,12 @@ export class FaultyProxy {
     return statements;
   }
 
-  /** What the server answers arrives that much later. */
+  /** Delays the server's answers. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
   }
 
-  /** New connections lead to another server, as when a name is moved. */
+  /** Leads new connections to another server, like a changed DNS name. */
   leadTo(target: number): void {
     this.#target = target;
   }
@@ -172,7 +172,7 @@ export class FaultyProxy {
       else client.write(data);
     });
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => undefined);
-    // A side that cannot be heard cannot close either: the other one still believes in the connection.
+    // A silenced side cannot close the connection either: for the other one it is still open.
     client.on('close', () => {
       if (pair.lost !== 'everything') server.destroy();
     });
@@ -202,7 +202,7 @@ function statementsInto(statements: string[]): Listener {
     rest = Buffer.concat([rest, data]);
     while (rest.length >= 4 && rest.length >= 4 + rest.readUIntLE(0, 3)) {
       const end = 4 + rest.readUIntLE(0, 3);
-      // To MySQL the driver says first how many attributes the query has: none, in one set.
+      // For MySQL the driver first sends the number of query attributes: none, in one set.
       const start = rest[5] === 0 && rest[6] === 1 ? 7 : 5;
       if (rest[4] === comQuery) statements.push(rest.subarray(start, end).toString());
       rest = rest.subarray(end);
@@ -216,7 +216,7 @@ export async function beforeDatabase(): Promise<FaultyProxy & { env: Record<stri
   return Object.assign(proxy, { env: databaseEnv(proxy.port) });
 }
 
-/** Settings that lead a process to a database behind that port. */
+/** Settings that connect a process to a database behind that port. */
 export const databaseEnv = (port: number): Record<string, string> => ({
   ...{ DB_HOST: '127.0.0.1', DB_PORT: String(port), DATABASE_URL: '' },
 });

@@ -1,4 +1,4 @@
-// What the proofs of faults count, print and hold to.
+// What the fault tests count, print and assert.
 import type { ExecutionContext } from 'ava';
 
 const words = {
@@ -13,7 +13,7 @@ const words = {
 
 export type Figures = Record<keyof typeof words, number>;
 
-/** No answer may take longer, whatever is away. */
+/** No answer may take longer, whatever is unavailable. */
 export const maxAnswerMs = 10_000;
 
 /** Prints what was counted; nothing acknowledged may be lost or doubled, and no answer may have come late. */

@@ -1,4 +1,4 @@
-// A disk that is full for one process alone: it may write no file beyond a size.
+// A full disk for one process: it cannot write files beyond a size.
 
 type Command = [program: string, ...args: string[]];
 

@@ -1,4 +1,4 @@
-// Contents of files for uploads: the smallest that are what they say, and large ones nobody has seen before.
+// Contents of files for uploads: the smallest valid ones of each type, and large random ones.
 import { createHash, randomBytes } from 'node:crypto';
 import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';

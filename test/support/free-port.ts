@@ -1,4 +1,4 @@
-// A port for a server of a test; here apart, because it must be known before the configuration is read.
+// A port for a server of a test; a module of its own, because it must be known before the configuration is read.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 /**
- * A port that is given to nobody else in this run, above 10080, which fetch refuses to call, and below those that the
+ * A port unique in this run, above 10080, which fetch refuses to call, and below those that the
  * system gives to outgoing connections. Another program may have it.
  *
  * @param home folder of the run
@@ -32,7 +32,7 @@ export async function freePort(home?: string): Promise<number> {
   }
 }
 
-/** Takes the port for good, by a file in the folder of the run. @returns false when somebody has it */
+/** Reserves the port by a file in the folder of the run. @returns false when it is taken */
 function claim(port: number, home: string | undefined): boolean {
   if (!home) return true;
   try {

@@ -1,4 +1,4 @@
-// A cluster of three nodes of Galera, set up by deploy/galera.cnf, behind HAProxy.
+// A Galera cluster of three nodes, configured by deploy/galera.cnf, behind HAProxy.
 import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -24,7 +24,7 @@ export class GaleraNode extends OwnDatabase {
     this.file = `--defaults-file=${file}`;
   }
 
-  /** Starts it as the first of a new cluster, or where it was killed as well. */
+  /** Starts it as the first of a new cluster, also after it was killed. */
   async startAs(role: 'first' | 'member'): Promise<void> {
     this.#starting = role === 'first' ? ['--wsrep-new-cluster'] : [await this.#whereItWas()];
     await this.start();
@@ -61,7 +61,7 @@ export class GaleraNode extends OwnDatabase {
     }
   }
 
-  // What systemd's galera_recovery does: a node that was killed finds in its tables how far it had come.
+  // As systemd's galera_recovery: a killed node finds its last position in its tables.
   async #whereItWas(): Promise<string> {
     const [program, ...args] = super.command();
     const { stderr } = await promisify(execFile)(program, [...args, '--wsrep-recover']);
@@ -93,7 +93,7 @@ export class OwnGalera {
     );
   }
 
-  /** The node to which the service's connections lead. */
+  /** The node with the service's connections. */
   async writer(): Promise<GaleraNode> {
     return until(async () => {
       for (const node of this.nodes) if ((await node.connections().catch(() => [])).length > 0) return node;
@@ -122,7 +122,7 @@ export async function startOwnGalera(port: number): Promise<OwnGalera> {
   await first.install();
   await first.startAs('first');
   await first.stop();
-  // The others begin as copies of it, so nothing but what it does from now on has to be sent to them.
+  // The others start as copies of it, so it only sends them its later changes.
   for (const other of others) {
     cpSync(first.data, other.data, { recursive: true });
     for (const name of ['galera.cache', 'gvwstate.dat']) rmSync(join(other.data, name), { force: true });

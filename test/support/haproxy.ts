@@ -1,4 +1,4 @@
-// HAProxy as the files of deploy/ have it, in front of two APIs or of databases.
+// HAProxy with the files of deploy/, in front of two APIs or of databases.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { projectRoot } from '../../config/environment.js';

@@ -1,4 +1,4 @@
-// Imports of orders as tests start them, and what must be true of their end.
+// Starts imports of orders, and checks their outcome.
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
 import { readCsv } from './exports.js';
@@ -6,7 +6,7 @@ import { makeUser } from './factories.js';
 import { startWorkerProcess, type TestProcess } from './processes.js';
 import { until } from './until.js';
 
-/** Every tenth order is refused, every seventh has its second row at the other end of the file. */
+/** Every tenth order is invalid, every seventh has its second row at the other end of the file. */
 export function sheet(user: number, orders: number): { content: string; rows: number; good: number } {
   const ends: string[] = [];
   const rows = Array.from({ length: orders }, (_, order) => {
@@ -58,13 +58,13 @@ interface State {
   concluded: number;
 }
 
-/** How far an import is. */
+/** Progress of an import. */
 export async function stateOf(id: number): Promise<State> {
   const [row] = await select<State>('SELECT status, position, concluded FROM imports WHERE id = ?', [id]);
   return row as State;
 }
 
-/** Waits until it is further than that. */
+/** Waits for progress beyond that. */
 export const beyond = (id: number, position: number) =>
   until(async () => (await stateOf(id)).position > position, 60_000, 5);
 
@@ -72,7 +72,7 @@ export const beyond = (id: number, position: number) =>
 export const concluded = (id: number, withinMs = 60_000) =>
   until(async () => (await stateOf(id)).concluded === 1, withinMs);
 
-/** What must be true of the end, whatever happened before it. */
+/** What must hold at the end, whatever happened before. */
 export async function outcomeOf(id: number, user: number): Promise<object> {
   const [orders] = await select<Record<string, unknown>>(
     `SELECT COUNT(*) AS orders, COUNT(DISTINCT remark) AS different, CAST(SUM(amount) AS CHAR) AS amount FROM orders

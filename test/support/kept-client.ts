@@ -1,4 +1,4 @@
-// Clients that keep their connection and try nothing again, while something is replaced under them.
+// Clients that keep their connection and never retry, while processes are replaced.
 import { Agent, request } from 'node:http';
 import { setInterval } from 'node:timers/promises';
 import { mockCallback, type MadePayment } from './factories.js';
@@ -8,7 +8,7 @@ interface Outcome {
   error?: string;
 }
 
-/** One request over the client's own kept connection; nothing is tried again. */
+/** One request over the client's kept connection, without a retry. */
 function send(
   agent: Agent,
   port: number,

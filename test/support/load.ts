@@ -1,5 +1,5 @@
-// A load of lists, new orders, callbacks and balance changes, each repeated until it is acknowledged as a good caller does,
-// and the look into the database whether what was acknowledged is there, once.
+// A load of lists, new orders, callbacks and balance changes, each repeated until acknowledged, as a good caller does,
+// and a check in the database that everything acknowledged is there exactly once.
 import { setInterval } from 'node:timers/promises';
 import { select } from '../../src/lib/database/db.js';
 import { mustAddUp } from './balances.js';
@@ -10,9 +10,9 @@ import { until } from './until.js';
 
 /** A caller of each kind sends something so often. */
 const paceMs = 60;
-/** What takes longer is not well. */
+/** An answer that takes longer counts as bad. */
 const wellMs = 3000;
-/** Nothing bad for so long, and all is well. */
+/** Time without a bad answer after which the service has recovered. */
 const quietMs = 1500;
 
 const kinds = ['list', 'callback', 'order', 'balance'] as const;
@@ -43,7 +43,7 @@ export class Load {
     this.#users = users;
   }
 
-  /** Makes what it needs; nothing runs yet. */
+  /** Creates its records; nothing runs yet. */
   static async prepare(caller: Client, methodId: number): Promise<Load> {
     const users = await Promise.all([1, 2, 3, 4].map(() => makeUser(caller)));
     return new Load(
@@ -53,7 +53,7 @@ export class Load {
     );
   }
 
-  /** Has it run, if it does not yet. */
+  /** Starts it unless it runs. */
   start(): void {
     if (this.#running.length > 0) return;
     this.#isOver = false;
@@ -72,13 +72,13 @@ export class Load {
     this.#running.push(...running);
   }
 
-  /** Ends it; resolves when what was begun is acknowledged. */
+  /** Ends it; resolves when all started requests are acknowledged. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#running.splice(0));
   }
 
-  /** Ends it without a word; for test.after.always. */
+  /** Ends it without waiting; for test.after.always. */
   abandon(): void {
     this.#isOver = true;
     this.#isAbandoned = true;
@@ -87,7 +87,7 @@ export class Load {
   /**
    * Waits until every kind of request is answered well again.
    *
-   * @returns for how many milliseconds since that moment something was not
+   * @returns the milliseconds from that moment until then
    */
   async isWell(since: number): Promise<number> {
     let lastBad = since;
@@ -112,7 +112,7 @@ export class Load {
     await until(() => kinds.every((kind) => (this.#lastGood.get(kind) ?? 0) > since), 30_000);
   }
 
-  /** Holds everything acknowledged against the database; what was acknowledged as `processing` gets its time. */
+  /** Compares everything acknowledged with the database; callbacks answered `processing` get time to settle. */
   async figures(): Promise<Omit<Figures, 'faults' | 'worstRecoveryMs'>> {
     const payments = this.#paid.map(({ payment_no }) => payment_no);
     const verdicts = async () =>

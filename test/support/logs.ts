@@ -1,4 +1,4 @@
-// Log entries put into the log tables the way the service does it.
+// Writes log entries into the log tables as the service does.
 import { writeEntries } from '../../src/models/logs/log-entries.js';
 import type { LoginEntry } from '../../src/models/logs/login-log.js';
 

@@ -1,7 +1,7 @@
 // The merchant of both payment companies, and configurations that pass their checks; nothing listens at their gateways.
 import { newRsaKeys } from './rsa-keys.js';
 
-/** What the service signs with, at either company; also what a company signs with that forges. */
+/** The service's key at both companies; forging companies sign with it, too. */
 export const merchantKeys = newRsaKeys();
 
 export const wechatConfig = {

@@ -40,7 +40,7 @@ export async function proveModel(
       }
       ended++;
     }),
-    // What a step throws is reported together with the sequence that led there.
+    // An error of a step is reported with the sequence that led to it.
     { numRuns: runs, endOnFailure: true, includeErrorInReport: true },
   );
   t.is(ended, runs);

@@ -1,4 +1,4 @@
-// The notices of payment companies on their way: sent at once, late, many times, or lost.
+// Delivery of notices of payment companies: at once, late, many times, or never.
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -28,7 +28,7 @@ export const yes: Record<'wechat' | 'alipay', NoticeAnswer> = {
 
 export const refused = (slug: string, status = 400) => ({ status, slug });
 
-/** The trace of a payment that a refused notice has flagged and nothing else, without its attempts. */
+/** The rows of a payment that a refused notice has only flagged, without its attempts. */
 export const flagged = (fail_reason: string) => ({
   payment: { ...untouched.payment, needs_attention: true, fail_reason },
   order: untouched.order,

@@ -1,4 +1,4 @@
-// Somebody else at the database of this test file: what it holds the server lets stand, however long the test needs it.
+// Another client of the test's database, whose locks the server keeps as long as the test needs them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection } from 'mysql2/promise';
 import { config } from '../../config/index.js';
@@ -13,7 +13,7 @@ export function otherConnection(): Promise<Connection> {
 /**
  * Runs a statement in a transaction that stays open, with the locks it takes.
  *
- * @returns how to let go
+ * @returns a function that rolls it back
  */
 export async function holding(sql: string, values: (string | number)[] = []): Promise<() => Promise<void>> {
   const connection = await otherConnection();

@@ -1,5 +1,5 @@
-// A load through a fault of a server that has a successor: how long callers and the worker were not served well, and whether what was
-// acknowledged is there, once.
+// A load during the failover of a server: how long callers and the worker were not served, and whether everything
+// acknowledged is there exactly once.
 import type { ExecutionContext } from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { Client } from './client.js';
@@ -9,7 +9,7 @@ import { Load } from './load.js';
 import { startApi, startWorkerProcess, type TestProcess } from './processes.js';
 import { until } from './until.js';
 
-/** Everything must be well again after this (docs/promises.md, R19). */
+/** Max time to recovery (docs/promises.md, R19). */
 export const maxRecoveryMs = 15_000;
 
 export class Outages {
@@ -33,7 +33,7 @@ export class Outages {
     return new Outages(admin, load, [api, worker]);
   }
 
-  /** Has the fault happen under load, and holds how long something was not well against `maxRecoveryMs`. */
+  /** Lets the fault happen under load, and asserts recovery within `maxRecoveryMs`. */
   async through(t: ExecutionContext, name: string, fault: () => Promise<void> | void): Promise<void> {
     this.#load.start();
     await this.#load.flows();
@@ -52,7 +52,7 @@ export class Outages {
     t.deepEqual(this.#load.unexpected, []);
   }
 
-  /** Holds everything acknowledged against the database. */
+  /** Compares everything acknowledged with the database. */
   async mustAddUp(t: ExecutionContext): Promise<void> {
     mustHold(t, { ...this.#figures, ...(await this.#load.figures()) });
   }
@@ -62,7 +62,7 @@ export class Outages {
     this.#load.abandon();
   }
 
-  // Jobs reach every queue, and none of them is left lying.
+  // Jobs reach every queue, and the worker takes them.
   async #consumes(): Promise<void> {
     let last = '';
     const areConsumed = async () => {
@@ -76,7 +76,7 @@ export class Outages {
     });
   }
 
-  // An order runs out although nobody asks for it: the worker works.
+  // An order expires without a request: the worker works.
   async #expires(): Promise<void> {
     const order = await until(() =>
       makeOrder(this.admin, '1', { expire_in_seconds: 1 }).catch(() => undefined),

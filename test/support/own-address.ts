@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-// Not asked of the system, which would answer later than the configuration is read; above the ports of `freePort`.
+// Chosen here: the system would answer after the configuration is read. Above the ports of `freePort`.
 function unusedPort(): number {
   const used = readFileSync('/proc/net/tcp', 'utf8');
   for (;;) {

@@ -1,4 +1,4 @@
-// What a browser context did, line by line: kept with a picture of each page when a test fails.
+// The log of a browser context, saved with a picture of each page when a test fails.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';

@@ -1,4 +1,4 @@
-// Pages of the console in headless Chromium, which fail a test by what they complain about.
+// Pages of the console in headless Chromium; their complaints fail a test.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
@@ -171,7 +171,7 @@ export async function inaccessible(page: Page, rules?: string[]): Promise<string
     );
 }
 
-/** How many pixels the widest table of the page goes beyond its place. */
+/** Pixels by which the widest table of the page exceeds its container. */
 export const beyondTable = (page: Page): Promise<number> =>
   page.evaluate<number>(
     `Math.max(0, ...[...document.querySelectorAll('.ant-table-content, .ant-table-body')].map((one) => one.scrollWidth - one.clientWidth))`,

@@ -21,7 +21,7 @@ export function paidWriters(source: string): string[] {
   return found;
 }
 
-// The text that an expression of literals comes to; what is put into it at run time shows as `?`.
+// The text of an expression of literals; parts inserted at run time show as `?`.
 function textOf(node: ts.Node): string | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isTemplateExpression(node)) {
@@ -52,7 +52,7 @@ function writesInSql(text: string): boolean {
   return new RegExp(String.raw`\bload data\b.*\binto table ${tables}`).test(sql);
 }
 
-// Whatever stands in brackets, such as a condition of its own, is taken out before the WHERE of the statement is looked for.
+// Text in brackets, such as a subquery, is removed before the statement's own WHERE is searched.
 function setsState(rest: string): boolean {
   let flat = rest;
   while (/\([^()]+\)/.test(flat)) flat = flat.replace(/\([^()]+\)/g, '()');
@@ -80,7 +80,7 @@ function writesInCode(node: ts.Node): boolean {
   return isSetter && second !== undefined && saysPaid(second);
 }
 
-// A literal, or an expression that may come to one.
+// A literal, or an expression that may evaluate to one.
 function saysPaid(node: ts.Node): boolean {
   if (textOf(node)?.toLowerCase() === 'paid') return true;
   if (ts.isConditionalExpression(node)) return saysPaid(node.whenTrue) || saysPaid(node.whenFalse);

@@ -1,4 +1,4 @@
-// Everything that can happen to orders and payments, each done to the service and to the model (docs/promises.md R4).
+// Everything that can happen to orders and payments, applied to the service and to the model (docs/promises.md R4).
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';

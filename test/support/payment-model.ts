@@ -1,4 +1,4 @@
-// What orders and payments are according to the rules, in memory; the service is held against it.
+// Orders and payments by the rules, in memory, to compare the service with.
 import { select } from '../../src/lib/database/db.js';
 
 export interface ModelOrder {
@@ -14,14 +14,14 @@ export interface ModelPayment {
   order: ModelOrder;
   status: 'pending' | 'paid' | 'cancelled';
   thirdPartyNo: string | null;
-  /** Further numbers that money came under. */
+  /** Third-party numbers of further money. */
   furtherNos: Set<string>;
   needsAttention: boolean;
   /** Why it last needed attention. */
   reason: string | null;
-  /** What has been notified and not put aside since, in that order: a reason and its number. */
+  /** Notified reasons that nobody has dismissed yet, oldest first, each with its number. */
   notified: Set<string>;
-  /** How many notifications there are of it. */
+  /** Number of its notifications. */
   notifications: number;
   /** Cents that were given back. */
   refunded: number;
@@ -53,7 +53,7 @@ export class Model {
     });
   }
 
-  /** A good callback came. @param isEarlier before the order could have been cancelled */
+  /** A valid callback arrives. @param isEarlier before the order could have been cancelled */
   pay(payment: ModelPayment, thirdPartyNo: string, isEarlier = false): void {
     if (payment.status === 'paid') {
       if (payment.thirdPartyNo !== thirdPartyNo && !payment.furtherNos.has(thirdPartyNo))
@@ -71,7 +71,7 @@ export class Model {
     this.#cancelPayments(order);
   }
 
-  /** Something is wrong with it; everybody is notified once for each reason, and for each further payment. */
+  /** It needs attention; administrators are notified once for each reason, and for each further payment. */
   flag(payment: ModelPayment, reason: string, nth = 1): void {
     payment.needsAttention = true;
     payment.reason = reason;
@@ -90,7 +90,7 @@ export class Model {
     payment.reason = before ?? payment.reason;
   }
 
-  /** Gives cents back. @returns the refusal, if any */
+  /** Refunds cents. @returns the refusal, if any */
   refund(payment: ModelPayment, cents: number): string | undefined {
     if (payment.status !== 'paid') return 'payment_not_refundable';
     if (cents > leftOf(payment)) return 'refund_exceeds_payment';

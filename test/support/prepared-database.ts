@@ -1,4 +1,4 @@
-// The database of a test file: the first file of a run has it made by the migrations, the others copy what came of it.
+// The database of a test file: the first file of a run creates it by the migrations, the others copy the result.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { createDatabase, prepareDatabase } from '../../src/models/migrations/sch
 
 type TypeCast = Exclude<QueryOptions['typeCast'], boolean | undefined>;
 
-/** Two files with other settings than these have no other database. */
+/** Settings that do not change the content of a new database. */
 const ownSettings = ['DB_NAME', 'REDIS_PREFIX', 'STORAGE_ROOT'];
 
-/** As `prepareDatabase`, which in the end it is: a copy of what it makes lacks nothing, so it is quick. */
+/** Like `prepareDatabase`, which finds nothing to do on a copy. */
 export async function prepareTestDatabase(seed: () => Promise<void>): Promise<void> {
   const file = copyFile();
   const isKept = file !== undefined && existsSync(file);
@@ -25,12 +25,12 @@ export async function prepareTestDatabase(seed: () => Promise<void>): Promise<vo
   }
   await prepareDatabase(seed);
   if (file === undefined || isKept) return;
-  // Two files that are the first ones both write it.
+  // Two first files may write it at once.
   writeFileSync(`${file}.${process.env.DB_NAME}`, await withConnection(statementsOf));
   renameSync(`${file}.${process.env.DB_NAME}`, file);
 }
 
-/** What was made once is in the folder of the run and ends with it; there is none for a process without one. */
+/** The copy of these settings, in the folder of the run; undefined without one. */
 function copyFile(): string | undefined {
   const { THROW_AWAY_HOME } = process.env;
   const settings = Object.entries(process.env).filter(([name]) => !ownSettings.includes(name));

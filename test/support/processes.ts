@@ -80,13 +80,13 @@ async function startProcess(
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (data: Buffer) => (output += data.toString()));
-    // As the service of a test file itself: an answer that no test expects has its cause in the log of the run.
+    // Into the log of the run, as by the service in this process: it explains unexpected answers.
     createInterface({ input: stream as Readable }).on('line', (line) => {
       if (line.startsWith('{"level":"error"')) process.stdout.write(`${line}\n`);
     });
   }
   const ready = once(child, 'message').then(() => true);
-  // Not at its exit: what it wrote last is still on its way.
+  // Not at its exit: its last output may still arrive.
   const ended = once(child, 'close').then(() => false);
   if (!(await Promise.race([ready, ended])))
     throw new Error(`the ${name} process ended at its start:\n${output}`);

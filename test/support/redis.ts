@@ -1,4 +1,4 @@
-// A Redis of a test's own, set up as production wants it: append-only file, nothing evicted.
+// A private Redis of a test, configured as for production: append-only file, no eviction.
 import { Redis, type RedisOptions } from 'ioredis';
 import { matchingKeys, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { OwnServer, programPath } from './faults.js';
@@ -22,9 +22,9 @@ export class OwnRedis extends OwnServer {
   };
 
   /**
-   * @param options of the server, next to those every one has; a later one wins
+   * @param options of the server besides the common ones; a later one wins
    * @param file with settings of its own
-   * @param access how the test itself gets in
+   * @param access of the test itself
    */
   constructor(port: number, options: string[] = [], file?: string, access: RedisOptions = {}) {
     super(port);

@@ -1,4 +1,4 @@
-// Payments to be refunded, their refunds, and what both say.
+// Refundable payments, their refunds, and the rows of both.
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
 import { makePayment, mockCallback, type MadePayment } from './factories.js';
@@ -25,7 +25,7 @@ export interface Books {
   refunded_amount: string;
 }
 
-/** What the payment says of its refunds. */
+/** The sums of refunds in the payment's row. */
 export async function booksOf({ payment_no }: { payment_no: string }): Promise<Books> {
   const [row] = await select<Books>(
     'SELECT amount, status, refund_reserved, refunded_amount FROM payments WHERE payment_no = ?',
@@ -68,7 +68,7 @@ export async function refundPart(
   if (!data) throw new Error(text);
   return until(async () => {
     const row = await refundRow(data.refund_no);
-    // One that follows another too soon is put off.
+    // A query that follows another too soon is postponed.
     const isPutOff = row.tries === 0 && (row.due_at?.getTime() ?? 0) > Date.now() + 10_000;
     return isPutOff || (row.tries > 0 && !isClaimed(row)) ? row : undefined;
   });

@@ -1,4 +1,4 @@
-// A machine that releases are made on: a repository of its own, the folder of the deployment, and a PM2 of its own.
+// A machine for releases: a repository, the folder of the deployment, and a PM2 of the test's own.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

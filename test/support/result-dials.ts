@@ -1,11 +1,11 @@
-// What a payment company does when it is asked for results: dials, hooks and counts of an emulator.
+// Dials, hooks and counts of a payment company's emulator.
 import type { ServerResponse } from 'node:http';
 import { reset } from './reset.js';
 
 export type Operation = 'query' | 'close' | 'refund' | 'queryRefund';
 
 /**
- * How it answers. What it is asked to do is done before, unless it is failing, busy or refusing; when it is unsure it says
+ * How it answers. It does what it is asked first, unless it is failing, busy or refusing; when it is unsure it answers
  * that it does not know; from incomplete on it signs what is false.
  */
 export type ResultMood =
@@ -58,7 +58,7 @@ export class ResultDials {
     return this.moods[operation] ?? this.mood;
   }
 
-  /** How often that was asked. @param number of ours, or the company's short form of it */
+  /** Count of these requests. @param number our number, or the company's short form of it */
   count(operation: Operation, number?: string): number {
     const isMeant = (one: ResultRequest): boolean =>
       one.operation === operation && (number === undefined || one.number.slice(-26) === number.slice(-26));

@@ -1,5 +1,5 @@
-// What is believed of every payment company that is asked about payments and refunds, and what is not. One call per company
-// declares the tests, one after another, because they make it fail in between.
+// Which answers of a payment company about payments and refunds are trusted, for every company. One call per
+// company declares the tests; they run in sequence, because they make it fail in between.
 import test from 'ava';
 import type {
   Channel,
@@ -13,7 +13,7 @@ import { newOrderNumber, newPaymentNumber, newRefundNumber } from '../../src/lib
 import { failsWith } from './channel-failure.js';
 import type { ResultDials, ResultMood } from './result-dials.js';
 
-/** What the servers that play companies have in common. */
+/** Common parts of the companies' emulators. */
 interface Platform {
   ledger: { pay: (paymentNo: string) => string };
   refunds: { refundedOf: (paymentNo: string) => string | number; stateOf: (refundNo: string) => unknown };
@@ -28,7 +28,7 @@ export interface ResultsSample {
   config: () => MethodConfig;
   /** What the customer does before the company knows the payment. */
   open?: (placed: PlacedPayment) => void;
-  /** The moods in which nothing is learned, and what is said then. */
+  /** The moods in which nothing is learned, with the words of the failure. */
   failures: [ResultMood, RegExp][];
   /** Those of them in which no closing is proven. */
   silences: ResultMood[];

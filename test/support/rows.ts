@@ -1,4 +1,4 @@
-// What a test reads of the database past the service.
+// Reads rows of the database directly.
 import { select, type SqlValue } from '../../src/lib/database/db.js';
 
 /** The one row of a query. @throws Error when there is none */

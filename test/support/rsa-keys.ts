@@ -18,10 +18,10 @@ export interface RsaKeys {
   publicPem: string;
 }
 
-// Making a pair takes a sixth of a second, so here are some of 2048 bits, which protect nothing.
+// Generating a pair takes a sixth of a second, so these are ready ones of 2048 bits, which protect nothing.
 const ready = readFileSync('test/support/rsa-keys.txt', 'utf8').trim().split('\n');
 
-/** A pair that nobody else in this process has. */
+/** A pair that is used once in this process. */
 export function newRsaKeys(modulusLength = 2048): RsaKeys {
   const der = modulusLength === 2048 ? ready.pop() : undefined;
   const privateKey =

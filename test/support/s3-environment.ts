@@ -1,4 +1,4 @@
-// For a test file that keeps its files in S3; imported right after environment.ts. The server starts with the tests.
+// For a test file that stores its files in S3; imported right after environment.ts. The server starts with the tests.
 import test from 'ava';
 import { likelyPort } from './free-port.js';
 import { s3Settings, startS3, type S3Server } from './s3.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Context, Middleware } from 'koa';
 import { freePort } from './free-port.js';
 
-/** s3rver, which comes without types, as far as it is used here. */
+/** The used part of s3rver, which has no types. */
 interface S3rverServer {
   run(): Promise<unknown>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-// A master with two replicas and three Sentinels, set up by the files of deploy/.
+// A master with two replicas and three Sentinels, configured by the files of deploy/.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RedisOptions } from 'ioredis';

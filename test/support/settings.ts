@@ -26,8 +26,8 @@ export const settingsOf = (name: string, env = process.env) => ({
   SWEEP_AGE_SECONDS: '1',
   SHUTDOWN_SECONDS: '5',
   JOB_LOCK_SECONDS: '4',
-  // What a request comes to is asserted here; how soon, in faults/ and bench/. Statements wait in their order: one that
-  // waited for a lock in vain begins again behind the others.
+  // The main suite asserts results; faults/ and bench/ assert times. A statement whose lock wait times out
+  // runs again behind the others.
   ...(!env.TEST_SUITE && {
     CALLBACK_WAIT_MS: '10000',
     CALLBACK_DEADLINE_MS: '30000',

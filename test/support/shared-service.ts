@@ -1,4 +1,4 @@
-// The service that test files share (bin/shared-service.mjs). A file that changes more of it than records of its own, or
+// The service that test files share (bin/shared-service.mjs). A file that changes more than its own records, or
 // asserts what others may change, starts one for itself: `serviceTest`.
 import { connect } from 'node:net';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A collector of spans: OTLP over HTTP in its JSON form, as one of OpenTelemetry takes them.
+// A collector of spans: OTLP over HTTP in its JSON form.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -5,7 +5,7 @@ import { db, select, transact } from '../../src/lib/database/db.js';
 
 const started = channel('tracing:mysql2:query:start');
 
-/** Statements that this process sends to the database meanwhile. */
+/** Statements that this process sends to the database during the work. */
 export async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const note = (message: unknown): void => {

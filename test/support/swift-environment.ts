@@ -1,4 +1,4 @@
-// For a test file that keeps its files in OpenStack Swift; imported right after environment.ts. The servers start with the tests.
+// For a test file that stores its files in OpenStack Swift; imported right after environment.ts. The servers start with them.
 import test from 'ava';
 import { likelyPort } from './free-port.js';
 import { OwnSwift, swiftSettings } from './swift.js';

@@ -1,4 +1,4 @@
-// Where sequences of commands are played: the service with what can be done to its processes and its Redis.
+// The service for sequences of commands, with restarts of its processes and loss of its Redis.
 import type { AddressInfo } from 'node:net';
 import { listen } from '../../src/api/http/server.js';
 import { consume, type RunningWorker } from '../../src/worker/consume.js';
@@ -19,7 +19,7 @@ export interface SystemUnderTest {
   stop(): Promise<void>;
 }
 
-/** All in this process; a restart closes in good order. */
+/** All in this process; a restart closes gracefully. */
 export async function inThisThread(): Promise<SystemUnderTest> {
   const service = await startService({ withWorker: false });
   const { admin, anonymous } = service;

@@ -1,5 +1,5 @@
-// Two APIs at one port, as PM2 runs them: this process distributes the connections, starts one anew that has ended, and sends the
-// id of each that is ready. A number makes it hang for so many milliseconds, as a busy one does.
+// Two APIs at one port, as PM2 runs them: this process distributes the connections, restarts an API that has ended, and sends the
+// pid of each that is ready. A number blocks this process for so many milliseconds, like a busy one.
 import cluster from 'node:cluster';
 import { config } from '../../config/index.js';
 

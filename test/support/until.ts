@@ -1,4 +1,4 @@
-// Waits for a condition by asking again and again.
+// Polls until a condition holds.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The first truthy value the question yields. @throws Error when there is none within the time */

@@ -1,4 +1,4 @@
-// The books of WeChat Pay: what was placed there, what became of it, and what it says of that.
+// The books of WeChat Pay: the placed transactions, their states, and its answers about them.
 import { randomBytes } from 'node:crypto';
 import { beijing } from './wechat-signature.js';
 
@@ -30,13 +30,13 @@ export type WechatState =
 export interface WechatTrade {
   content: TransactionContent;
   state: WechatState;
-  /** Whether the customer is entering a password: it can neither be closed, nor is it paid. */
+  /** Whether the customer is entering a password: it is not paid and cannot be closed. */
   isEntering: boolean;
   /** What was paid; `payerTotal` is lower by coupons. */
   paid?: { transactionId: string; payerTotal: number; at: Date };
 }
 
-/** What the company says: 2xx or {code, message}. */
+/** Answer of the company: 2xx or {code, message}. */
 export interface Reply {
   status: number;
   /** None for a 204. */
@@ -68,7 +68,7 @@ export class WechatLedger {
   /** By WeChat's number of ours. */
   readonly #trades = new Map<string, WechatTrade>();
 
-  /** Takes a transaction, also once more while it can be paid. @returns a refusal */
+  /** Places a transaction, also a second time while it can be paid. @returns a refusal */
   place(content: TransactionContent): Reply | undefined {
     const { out_trade_no: number } = content;
     const known = this.#trades.get(number);
@@ -101,7 +101,7 @@ export class WechatLedger {
     this.tradeOf(paymentNo).isEntering = true;
   }
 
-  /** Ends it there, as the company does when its time is over. */
+  /** Closes it there, as the company does after its timeout. */
   close(paymentNo: string): void {
     this.set(paymentNo, 'CLOSED');
   }
@@ -166,7 +166,7 @@ function shownTrade({ content, state, paid }: WechatTrade): object {
   };
 }
 
-// What the documentation of the two endpoints demands.
+// Requirements of the documentation of the two endpoints.
 export function parameterProblem(content: TransactionContent): string | undefined {
   const { out_trade_no, description, notify_url, time_expire, amount, payer, appid, mchid } = content;
   if (!/^[\w|*-]{6,32}$/.test(out_trade_no)) return 'out_trade_no';

@@ -1,4 +1,4 @@
-// What WeChat Pay answers when a transaction is placed.
+// WeChat Pay's answers to a placed transaction.
 import type { ServerResponse } from 'node:http';
 import { reset } from './reset.js';
 import type { RsaKeys } from './rsa-keys.js';
@@ -36,7 +36,7 @@ export function answerPlacing(
     refusing: () => send(403, { code: 'NO_AUTH', message: '商户号\u0000未开通\r\n此产品权限' }),
     garbled: () => send(200, '<html>502 Bad Gateway</html>'),
     empty: () => send(200, {}),
-    // A new key may take longer to make than the caller waits.
+    // Generating a new key may take longer than the caller waits.
     forging: () => send(200, good, { with: wrong }),
     unsigned: () => response.writeHead(200).end(JSON.stringify(good)),
     replaying: () => send(200, good, { at: new Date(Date.now() - 3_600_000) }),

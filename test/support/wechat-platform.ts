@@ -1,5 +1,5 @@
-// WeChat Pay as a server of the test's own: verifies signed requests, signs its answers and notices, and misbehaves as
-// its dials say.
+// An emulator of WeChat Pay: verifies signed requests, signs its answers and notices, and misbehaves as
+// its dials are set.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -39,7 +39,7 @@ export interface NoticeDials {
   by?: { keys: RsaKeys; serial: string };
   /** A probe, whose signature is wrong. */
   signTest?: boolean;
-  /** What happens to it after it was signed. */
+  /** Changes it after signing. */
   mutate?: (notice: Notice) => Notice;
 }
 
@@ -53,11 +53,11 @@ export class WechatPlatform {
   readonly merchantSerial = '5157F09EFDC096DE15EBE81A47057A7232F1B8E1';
   readonly mchId = '1900000001';
   apiV3Key = 'api-v3-key-of-32-characters-here';
-  /** Transactions that were signed rightly, in the order they came. */
+  /** Correctly signed transactions, in order of arrival. */
   readonly transactions: Transaction[] = [];
   mood: WechatMood = 'well';
   readonly ledger = new WechatLedger();
-  /** How it answers when it is asked for results. */
+  /** How it answers queries and refunds. */
   readonly refunds = new WechatRefunds(this.ledger);
   readonly results = new WechatResults(this.ledger, this.refunds);
   /** Whether asking for its certificates fails. */
@@ -93,7 +93,7 @@ export class WechatPlatform {
     return this.#tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
   }
 
-  /** The configuration of a method that is taken here. */
+  /** The configuration of a method that this company accepts. */
   get config(): Record<string, string> {
     return {
       app_id: 'wx8888888888888888',

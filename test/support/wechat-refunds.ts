@@ -1,4 +1,4 @@
-// The refunds in the books of WeChat Pay: one number refunds once, and never more goes back than came.
+// The refunds in the books of WeChat Pay: a number refunds once, and never more than was paid.
 import { randomBytes } from 'node:crypto';
 import { refusal, type Reply, type WechatLedger, type WechatTrade } from './wechat-ledger.js';
 import { beijing } from './wechat-signature.js';
@@ -25,9 +25,9 @@ const mostParts = 50;
 const unknown = refusal(404, 'RESOURCE_NOT_EXISTS', '订单不存在');
 
 export class WechatRefunds {
-  /** What becomes of a refund after it was accepted; PROCESSING stays so until `settle`. */
+  /** State of a refund after its acceptance; PROCESSING lasts until `settle`. */
   outcome: WechatRefundStatus = 'SUCCESS';
-  /** Fen that the merchant has there for refunds. */
+  /** The merchant's balance for refunds, in fen. */
   funds = Infinity;
   readonly #ledger: WechatLedger;
   /** By our number. */
@@ -59,7 +59,7 @@ export class WechatRefunds {
     return this.#refunds.get(refundNo)?.content.reason;
   }
 
-  /** Fen of a payment that went back or are on the way. */
+  /** Fen of a payment that are refunded or being refunded. */
   refundedOf(paymentNo: string): number {
     const trade = this.#ledger.tradeOf(paymentNo);
     return this.#of(trade).reduce((sum, { content }) => sum + content.amount.refund, 0);
@@ -94,7 +94,7 @@ export class WechatRefunds {
     const id = `5030${randomBytes(10).toString('hex')}`;
     const made: Refund = { id, content, trade, status: 'PROCESSING', createdAt: new Date() };
     this.#refunds.set(number, made);
-    // Accepted, whatever becomes of it.
+    // Accepted, with any later outcome.
     const reply = replyOf(made);
     this.settle(number, this.outcome);
     return reply;

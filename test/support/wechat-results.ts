@@ -1,4 +1,4 @@
-// What WeChat Pay answers when it is asked about payments and refunds: by its books, or as its dials say.
+// WeChat Pay's answers about payments and refunds: from its books, or as its dials are set.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { merchantKeys } from './merchant.js';
 import { ResultDials, sendAnswer, type Answer, type Operation, type ResultMood } from './result-dials.js';
@@ -6,7 +6,7 @@ import type { RsaKeys } from './rsa-keys.js';
 import { refusal, type Reply, type WechatLedger } from './wechat-ledger.js';
 import type { RefundContent, WechatRefunds } from './wechat-refunds.js';
 
-/** What an answer is signed with, and when. */
+/** Key and time of an answer's signature. */
 export interface Signing {
   with?: RsaKeys;
   at?: Date;
@@ -29,7 +29,7 @@ const noPermission = refusal(403, 'NO_AUTH', '商户号未开通此产品权限'
 const systemError = refusal(500, 'SYSTEM_ERROR', '系统错误');
 
 export class WechatResults extends ResultDials {
-  /** What it says while it is refusing. */
+  /** Its answer while it refuses. */
   refusal = noPermission;
   readonly #ledger: WechatLedger;
   readonly #refunds: WechatRefunds;
