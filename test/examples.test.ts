@@ -1,4 +1,4 @@
-// The examples of the API document against the schemas they stand beside. Needs no database and no Redis.
+// The examples of the API document are valid by their schemas. Needs no database and no Redis.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Ajv from 'ajv/dist/2020.js';

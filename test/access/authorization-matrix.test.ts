@@ -1,4 +1,4 @@
-// Every route against every kind of caller, from the list of routes: who must not pass is refused, who may is not.
+// Every declared route with every kind of caller: exactly the permitted ones get through.
 import '../support/shared-environment.js';
 import test from 'ava';
 import pLimit from 'p-limit';

@@ -1,4 +1,4 @@
-// /departments: a tree without cycles, and what keeps a department from being deleted.
+// /departments: a tree without cycles, and what blocks a deletion.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, transact } from '../../src/lib/database/db.js';

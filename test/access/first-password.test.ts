@@ -1,4 +1,4 @@
-// Passwords that somebody else has set, passwords that everybody uses, and sessions that nobody uses.
+// Passwords set by another administrator, common passwords, and idle sessions.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, db } from '../../src/lib/database/db.js';

@@ -1,4 +1,4 @@
-// Secrets never reach log lines, jobs, Redis or the log tables: canaries are sent everywhere and looked for.
+// Secrets never reach log lines, jobs, Redis or the log tables: canaries are sent to every route and searched for.
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';

@@ -1,4 +1,4 @@
-// Tokens and sessions: what is let in, what ends a session everywhere, and that changes count on the next request.
+// Tokens and sessions: which are accepted, what ends a session everywhere, and that changes apply to the next request.
 import '../support/environment.js';
 import test from 'ava';
 import jwt from 'jsonwebtoken';

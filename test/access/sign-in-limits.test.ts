@@ -1,4 +1,4 @@
-// The bounds on guessing passwords, shared by all processes, and on the work that guessing may cause.
+// The limits on guessing passwords, shared by all processes, and on the work that guessing causes.
 import '../support/environment.js';
 import '../support/no-captchas.js';
 import test from 'ava';

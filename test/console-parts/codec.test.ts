@@ -1,4 +1,4 @@
-// The state of a list as its URL says it.
+// The state of a list in its URL.
 import test from 'ava';
 import fc from 'fast-check';
 import { consoleModule } from '../support/console-module.js';

@@ -1,4 +1,4 @@
-// What a form begins with, what of it is sent, and what becomes of it when somebody else changes the row.
+// Values of a form: initial ones, those that are sent, and what happens when somebody else changes the row.
 import test from 'ava';
 import fc from 'fast-check';
 import { consoleModule } from '../support/console-module.js';

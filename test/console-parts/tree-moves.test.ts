@@ -1,4 +1,4 @@
-// Moving entries of the menu: nothing is lost, nothing comes below itself, and what is written makes the service's tree the same.
+// Moving entries of the menu: nothing is lost or moved below itself, and the requests produce the same tree in the service.
 import test from 'ava';
 import fc from 'fast-check';
 import { consoleModule } from '../support/console-module.js';

@@ -1,4 +1,4 @@
-// Signing in and staying in, as a person meets it: captcha, lock-out, an ended session, language, appearance, time zone.
+// Signing in and staying signed in: captcha, lock-out, an ended session, language, appearance, time zone.
 import '../support/environment.js';
 import test from 'ava';
 import type { BrowserContextOptions, Page } from 'playwright-core';

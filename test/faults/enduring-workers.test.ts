@@ -1,4 +1,4 @@
-// A worker exits when it makes no progress (60 s), but lives through longer outages: an exit would cut running exports and
+// A worker exits when it makes no progress (60 s), but survives longer outages: an exit would cut running exports and
 // imports, and the sweeper, which is what works without Redis.
 import '../support/environment.js';
 import test from 'ava';

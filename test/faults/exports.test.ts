@@ -1,4 +1,4 @@
-// Exports outlive whatever happens to their worker and to Redis: one good file, one notification (docs/promises.md R9).
+// Exports survive faults of their worker and of Redis: one good file, one notification (docs/promises.md R9).
 import '../support/environment.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A shared folder that hangs: opening a file in it never ends. Processes start, and live figures are answered.
+// A shared folder that hangs: opening a file in it never returns. Processes start, and live figures are answered.
 import '../support/environment.js';
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// A single request from anybody keeps the process from nobody else.
+// No single request blocks the process for others.
 import '../support/environment.js';
 import test from 'ava';
 import { startApi, type TestProcess } from '../support/processes.js';

@@ -1,4 +1,4 @@
-// Merges outlive what does them: a killed worker, an emptied or absent Redis, runs that overlap, a full disk.
+// Merges survive faults: a killed worker, an emptied or absent Redis, runs that overlap, a full disk.
 import '../support/environment.js';
 import test from 'ava';
 import { existsSync, readdirSync, renameSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The database away while WeChat and Alipay report money: no yes, and what they send again pays once (R1, R8).
+// The database unavailable while WeChat and Alipay report money: no acknowledgement, and their retries pay once (R1, R8).
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';

@@ -1,4 +1,4 @@
-// Notifications are the outbox of their frames: a worker killed between the commit and the delivery, and the frame is sent.
+// Notifications are the outbox of their frames: when a worker is killed between commit and delivery, the frame is still sent.
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';

@@ -1,5 +1,5 @@
-// A write that is answered 503 has not been booked, however slow the database was (docs/promises.md R8). The entry of a write
-// commits with it, so it says for every write whether it was booked.
+// A write that is answered 503 has not been booked, however slow the database was (docs/promises.md R8). Its log entry
+// commits with it, so the entry shows whether it was booked.
 import '../support/environment.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';

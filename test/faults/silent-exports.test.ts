@@ -1,4 +1,4 @@
-// A snapshot whose connection goes silent: its run ends by itself, another one completes the export, and none waits for it.
+// A snapshot whose connection goes silent: its run times out, another run completes the export, and no other job waits.
 import '../support/environment.js';
 import test from 'ava';
 import { Queue } from 'bullmq';

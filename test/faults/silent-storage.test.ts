@@ -1,4 +1,4 @@
-// A store that does not answer delays nothing but its files.
+// A store that does not answer delays only requests for its files.
 import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// /attachments once more, with the files in S3; and presigned downloads, which only S3 has.
+// The tests of /attachments, with the files in S3; and presigned downloads, which only S3 has.
 import '../support/environment.js';
 import '../support/s3-environment.js';
 import './attachments.test.js';

@@ -1,4 +1,4 @@
-// /attachments: what may be uploaded, how it is named, shown, downloaded, renamed and deleted.
+// /attachments: which files are accepted, and how they are named, shown, downloaded, renamed and deleted.
 import '../support/environment.js';
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';

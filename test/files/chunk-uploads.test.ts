@@ -1,4 +1,4 @@
-// /attachments/chunk: sessions, chunks in any order, merges, and everything a client can get wrong on the way.
+// /attachments/chunk: sessions, chunks in any order, merges, and mistakes of clients.
 import '../support/environment.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What pages need: headers they may read and send, files without a header, streams that reconnect, forms as they come.
+// What browsers need: CORS headers, files without a token header, streams that reconnect, and forms as they send them.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { Client } from '../support/client.js';

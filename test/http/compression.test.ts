@@ -1,4 +1,4 @@
-// Long answers travel compressed; short ones and streams as they are.
+// Long answers are compressed; short ones and streams are not.
 import '../support/shared-environment.js';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';

@@ -1,4 +1,4 @@
-// What every answer has: language, error codes, trace id and headers; and health checks, which have nothing else.
+// The envelope of every answer: language, error codes, trace id and headers; and health checks, which have none.
 import '../support/shared-environment.js';
 import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';

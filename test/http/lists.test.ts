@@ -1,4 +1,4 @@
-// What holds for every list, and for every time that goes in or out.
+// Rules of every list, and of every time in requests and answers.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { insert } from '../../src/lib/database/db.js';

@@ -1,4 +1,4 @@
-// What GET answers, PUT takes back and leaves unchanged, for every resource that has both.
+// PUT accepts what GET answers and changes nothing, for every resource with both.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { permissionOf } from '../../src/api/declare/route.js';

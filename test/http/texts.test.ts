@@ -1,4 +1,4 @@
-// What texts may contain: what cannot be seen is refused at its field, wherever a text is sent.
+// Invisible characters are refused in every text field, with an error that names the field.
 import '../support/shared-environment.js';
 import Joi from 'joi';
 import test from 'ava';

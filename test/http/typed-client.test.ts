@@ -1,5 +1,5 @@
-// What developers of clients are given: the typed client compiles as strictly as can be and pays an order, and the signed
-// callbacks of the introduction are accepted as they stand there.
+// For developers of clients: the typed client compiles in strict mode and pays an order, and the signed
+// callbacks of the introduction are accepted as printed.
 import '../support/shared-environment.js';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';

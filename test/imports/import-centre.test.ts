@@ -1,4 +1,4 @@
-// /imports: who sees an import, how it is written, followed, cancelled and deleted, and what stays of it.
+// /imports: who sees an import, its progress, cancellation and deletion, and what remains of it.
 import '../support/environment.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Addresses in one canonical form each, and ranges of them: what is written in one way means one range, everything else none.
+// Addresses and ranges in one canonical form each; every other notation is refused.
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';

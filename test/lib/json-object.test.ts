@@ -1,4 +1,4 @@
-// The members of a JSON object as they were written.
+// The members of a JSON object as written.
 import '../support/environment.js';
 import test from 'ava';
 import { rawMembers } from '../../src/lib/channels/json-object.js';

@@ -1,4 +1,4 @@
-// Texts on their way into a spreadsheet and back.
+// Texts written into a spreadsheet and read back.
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';

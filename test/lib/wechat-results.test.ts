@@ -1,5 +1,5 @@
-// What WeChat Pay says of payments and refunds: believed when it is signed and about ours, else nothing was learned. And what
-// it seals with the APIv3 key: opened whole only.
+// What WeChat Pay says of payments and refunds: trusted when it is signed and about ours, else nothing was learned. And data
+// sealed with the APIv3 key: opened completely or not at all.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import { createCipheriv } from 'node:crypto';

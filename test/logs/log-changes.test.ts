@@ -1,4 +1,4 @@
-// What the operation log says that a write has changed, while others change the same record.
+// The changes of a write in the operation log, while others change the same record.
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';

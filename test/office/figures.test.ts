@@ -1,4 +1,4 @@
-// Figures that every open page asks for equal the tables, at every process.
+// Figures that every open page requests equal the tables, at every process.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import moment from 'moment-timezone';

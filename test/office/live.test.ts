@@ -1,4 +1,4 @@
-// What pushes: notifications over the WebSocket, event streams, and both ending with their session. Two API processes.
+// Pushed data: notifications over the WebSocket, event streams, and both ending with their session. Two API processes.
 import '../support/environment.js';
 import { once } from 'node:events';
 import { statfs } from 'node:fs/promises';

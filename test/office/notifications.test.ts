@@ -1,4 +1,4 @@
-// POST /notifications: rows first, all of them or none, whatever is away; then a job that pushes them to the sockets.
+// POST /notifications: rows first, all or none, whatever is unavailable; then a job that pushes them to the sockets.
 import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';

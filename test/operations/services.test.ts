@@ -1,4 +1,4 @@
-// The MariaDB and Redis that commands start for themselves: brought back when they end, gone when the command ends.
+// The MariaDB and Redis that commands start: restarted when they end, stopped with the command.
 import '../support/environment.js';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 // Spans: a callback and an export as one trace from the request over the job to its statements, in a real collector; and a
-// collector that is away or silent holds nobody up.
+// collector that is unavailable or silent delays nothing.
 import '../support/environment.js';
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// What `npm start` and `npm test` install: what is not there, whatever a list of it says.
+// `npm start` and `npm test` install what is missing, whatever npm's own list says.
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

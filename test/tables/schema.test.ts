@@ -1,4 +1,4 @@
-// Every table has a class, and every class says what the database holds.
+// Every table has a class, and every class matches its table.
 import '../support/environment.js';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// Placing with Alipay: an address that its gateway takes, and that nobody can change on the way.
+// Placing with Alipay: an address that its gateway accepts and that nobody can alter.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import test from 'ava';

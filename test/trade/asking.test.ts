@@ -1,4 +1,4 @@
-// Payments whose callbacks never came: their companies are asked, and only what they sign moves money.
+// Payments whose callbacks never arrived: the service queries their companies, and only signed answers move money.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';

@@ -1,4 +1,4 @@
-// Payments that a person must look at or that wait for too long: listed, notified once, put aside when they are handled.
+// Payments that a person must look at or that wait for too long: listed, notified once, dismissed when they are handled.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';

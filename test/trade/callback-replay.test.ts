@@ -1,4 +1,4 @@
-// POST /payments/{no}/callbacks/{id}/replay: what was refused by a mistake of ours pays once it is right, and only once.
+// POST /payments/{no}/callbacks/{id}/replay: a callback refused because of our configuration pays after the correction, exactly once.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';

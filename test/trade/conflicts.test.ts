@@ -1,4 +1,4 @@
-// Callbacks that are authentic and yet at odds with what is known: amount, third-party number, state of the order.
+// Authentic callbacks that contradict the payment: amount, third-party number, state of the order.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';

@@ -1,5 +1,5 @@
 // Lists of orders and payments: their filters, totals that are exact on every process right after a write, and pages over many
-// months, which hold what the whole list, filtered and sorted by hand, has there.
+// months, which equal the slices of the whole list, filtered and sorted by hand.
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Random sequences of everything that can happen to orders and payments, held against a small model. test/long/ plays many more.
+// Random sequences of everything that can happen to orders and payments, compared with a small model. test/long/ runs many more.
 import '../support/environment.js';
 import test from 'ava';
 import { watchStates } from '../support/changes.js';

@@ -1,4 +1,4 @@
-// Month partitions: a payment of one month called back in the next, months without a partition, a clock far ahead.
+// Month partitions: a callback in the month after its payment, months without a partition, a clock far ahead.
 import '../support/environment.js';
 import test from 'ava';
 import { setClock, stopClock } from '../../src/lib/values/clock.js';

@@ -1,4 +1,4 @@
-// Notices of WeChat Pay while PAYMENT_CHANNEL_RESULTS opens them: what is signed, sealed and meant for this merchant pays. And
+// Notices of WeChat Pay while PAYMENT_CHANNEL_RESULTS opens them: only notices signed, sealed and meant for this merchant pay. And
 // their keys: certificates that cannot be downloaded again, and one APIv3 key among many methods.
 import '../support/environment.js';
 import '../support/local-gateways.js';

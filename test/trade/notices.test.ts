@@ -1,4 +1,4 @@
-// What holds for the notices of every company: one effect however often they come, and a yes only for what is stored.
+// Rules for the notices of every company: one effect however often they arrive, and only stored ones are acknowledged.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';

@@ -1,4 +1,4 @@
-// /orders: what an order is made of, who may have one, and how it moves on from pending: paid, cancelled, expired, deleted.
+// /orders: the fields of an order, its user, and its states after pending: paid, cancelled, expired, deleted.
 import '../support/shared-environment.js';
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// What became of a payment, and when: each state has an instant of its own, which nothing that happens later moves.
+// The instants of a payment: each state has its own, which no later event changes.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';

@@ -1,4 +1,4 @@
-// /payment-methods: types, what each must be configured with, and secrets that nobody sees again.
+// /payment-methods: types, their required configuration, and secrets that are never shown.
 import '../support/shared-environment.js';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';

@@ -1,5 +1,5 @@
-// {host}/api/payment/notify/{type}: what is believed, what is refused, what is stored (docs/api.md, 13). And no callback pays
-// whose signature does not fit.
+// {host}/api/payment/notify/{type}: which callbacks are accepted, refused and stored (docs/api.md, 13). And none pays
+// with a wrong signature.
 import '../support/shared-environment.js';
 import test from 'ava';
 import fc from 'fast-check';

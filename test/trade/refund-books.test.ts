@@ -1,4 +1,4 @@
-// Refunds through both payment companies: what their books say is what ours say, whatever happens on the way. Whether refunds
+// Refunds through both payment companies: their books equal ours, whatever happens between. Whether refunds
 // and balances add up: checked by doctor and verify, notified once a day. And refunds of the command line.
 import '../support/environment.js';
 import '../support/local-gateways.js';

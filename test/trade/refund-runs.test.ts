@@ -1,4 +1,4 @@
-// What becomes of refunds at their company: nothing is lost, given twice or believed without a query.
+// Refunds at their company: none is lost, paid twice or trusted without a query.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';

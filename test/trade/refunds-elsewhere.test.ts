@@ -1,4 +1,4 @@
-// Refunds that the company reports and that were not made here: until a person has looked, nothing more is refunded.
+// Refunds that the company reports and that were not made here: until a person has reviewed them, nothing more is refunded.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';

@@ -1,4 +1,4 @@
-// /refunds: what is left of a payment goes back once, to its channel or to the balance.
+// /refunds: the remaining amount of a payment is refunded once, to its channel or to the balance.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';

@@ -1,4 +1,4 @@
-// One sweep queues everything that has lost its job, however much there is, and nothing twice.
+// One sweep queues every row without a job, however many there are, and none twice.
 import '../support/environment.js';
 import test from 'ava';
 import { Queue } from 'bullmq';

@@ -1,4 +1,4 @@
-// /users: customers, what may change about them and when they may go.
+// /users: customers, which fields may change, and when they can be deleted.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';

@@ -1,4 +1,4 @@
-// Placing with WeChat Pay: what is sent, which answers are believed, and what becomes of all the others.
+// Placing with WeChat Pay: the request, which answers are trusted, and the handling of all others.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import { createPublicKey, verify } from 'node:crypto';
