@@ -5,6 +5,7 @@ import '../support/open-results.js';
 import test from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
 import { expireOrder } from '../../src/jobs/expire-order.js';
+import { flagForAttention } from '../../src/models/trade/payment-attention.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
@@ -112,6 +113,15 @@ test.serial(
   },
 );
 
+test.serial('a flagged payment that the company closed shows the reason of its flag', async (t) => {
+  const payment = await place('wechat');
+  await flagForAttention(payment.payment_no, 'payment_merchant_mismatch');
+  companies.wechat.ledger.close(payment.payment_no);
+  t.is(await askNow(payment), 'closed');
+  const flagged = { needs_attention: true, fail_reason: 'payment_merchant_mismatch' };
+  t.like(await shown(payment), { status: 'failed', ...flagged });
+});
+
 test.serial('a payment of a cancelled order is closed at its company', async (t) => {
   for (const type of types) {
     const payment = await place(type);
@@ -181,6 +191,8 @@ test.serial('an order waits ten minutes for a silent company, which is asked on'
   await growOlder(payment, 21);
   t.is(await expire(payment), 'closing');
   t.is(await ask(payment), 'unanswered');
+  const { due_at, last_asked_at } = (await shown(payment)).follow_up;
+  t.true(Date.parse(due_at) - Date.parse(last_asked_at) < 120_000, 'every minute while it waits');
   await growOlder(payment, 9);
   t.is(await expire(payment), 'closing');
   await growOlder(payment, 2);
