@@ -8,7 +8,7 @@ import { follow, followUpOf, unfollow } from '../../src/models/trade/payment-fol
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import type { Answer } from '../support/client.js';
-import { companiesTest } from '../support/companies.js';
+import { companiesTest, types } from '../support/companies.js';
 import { makeOrder, unique } from '../support/factories.js';
 import { deliver, refused, yes } from '../support/notices.js';
 import { booksOf, refundRow } from '../support/refunds.js';
@@ -122,6 +122,20 @@ test.serial(
 );
 
 const inUse = { status: 400, errorCode: 'payment_method_account_in_use' };
+
+test.serial('nothing that names the account changes while a payment is open in it', async (t) => {
+  const others = {
+    wechat: { app_id: 'wx0000000000000000', mch_id: '1900000009', gateway: companies.alipay.url },
+    alipay: { app_id: otherAccount.app_id, gateway: companies.wechat.url },
+  };
+  for (const type of types) {
+    const id = await companies.newMethod(type);
+    await companies.place(type, { methodId: id });
+    for (const [name, value] of Object.entries(others[type]))
+      t.like(await change(id, { [name]: value }), inUse, `${type} ${name}`);
+    t.is((await change(id, { notify_url: 'https://shop.test/' })).status, 200);
+  }
+});
 
 test.serial('a wrong merchant is corrected after the company has refused a payment', async (t) => {
   const { wechat } = companies;
