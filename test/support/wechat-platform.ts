@@ -62,6 +62,8 @@ export class WechatPlatform {
   readonly results = new WechatResults(this.ledger, this.refunds);
   /** Whether asking for its certificates fails. */
   certificatesAway = false;
+  /** Signs the list of certificates, if not the newest of them. */
+  listKeys: RsaKeys | undefined;
   /** How often its certificates were asked for. */
   downloads = 0;
   /** How far its clock is ahead of this machine's. */
@@ -224,7 +226,8 @@ export class WechatPlatform {
     if (this.certificatesAway)
       return this.#send(response, 500, { code: 'SYSTEM_ERROR', message: '系统错误' });
     const encrypt_certificate = sealed(this.certificate.pem, this.apiV3Key, 'certificate');
-    return this.#send(response, 200, { data: [{ serial_no: this.certificate.serial, encrypt_certificate }] });
+    const list = { data: [{ serial_no: this.certificate.serial, encrypt_certificate }] };
+    return this.#send(response, 200, list, { with: this.listKeys });
   }
 
   #send(response: ServerResponse, status: number, content: unknown, by?: Signing): void {

@@ -191,6 +191,10 @@ test.serial('the platform certificates are downloaded only for a new serial numb
   t.teardown(() => wrongKey.stop());
   const { payment } = await place(await newMethod({ ...wrongKey.config, api_v3_key: 'x'.repeat(32) }));
   t.regex(payment.fail_reason ?? '', /check api_v3_key/);
+  const forged = await WechatPlatform.start();
+  t.teardown(() => forged.stop());
+  forged.listKeys = newRsaKeys();
+  t.regex((await place(await newMethod(forged.config))).payment.fail_reason ?? '', /no valid signature/);
   const expired = await WechatPlatform.start();
   t.teardown(() => expired.stop());
   expired.renew(new Date(Date.now() - 1000));
