@@ -118,7 +118,9 @@ const falsehoods: Partial<Record<ResultMood, (reply: Reply) => Reply>> = {
       ? { refund_id: undefined, amount: { ...amount, refund: undefined } }
       : { transaction_id: undefined },
   ),
-  otherPayment: lie(() => ({ out_trade_no: 'PAY00000000000000000000000000', out_refund_no: 'REF0' })),
+  otherPayment: lie(({ refund_id }) =>
+    refund_id ? { out_refund_no: 'REF0' } : { out_trade_no: 'PAY00000000000000000000000000' },
+  ),
   otherMerchant: lie(() => ({ mchid: '1900000002' })),
   otherApplication: lie(() => ({ appid: 'wx0000000000000000' })),
   otherCurrency: lie(({ amount }) => ({ amount: { ...amount, currency: 'USD' } })),
