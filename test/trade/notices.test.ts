@@ -56,6 +56,7 @@ const foreign = {
   wechat: [
     { mchid: '1900000002' },
     { appid: 'wx0000000000000000' },
+    { appid: 'wx0000000000000000', trade_state: 'CLOSED' },
     { amount: { total: 6900, payer_total: 6900, currency: 'USD', payer_currency: 'CNY' } },
     { amount: { total: 6900 } },
   ],
