@@ -17,6 +17,7 @@ import {
 import { wechatConfig } from '../support/merchant.js';
 import { deliver } from '../support/notices.js';
 import { startApi } from '../support/processes.js';
+import { paidPayment } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
@@ -94,9 +95,10 @@ test('the test of a method reports a channel that the deployment has not enabled
   t.is(address.state, 'failed', 'the service under that address has it enabled');
 });
 
-test('a disabled gateway can be neither created, placed, queried nor called back', async (t) => {
+test('a disabled gateway can be neither created, placed, queried, called back nor refunded', async (t) => {
   const mock = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, mock.id);
+  const { payment_no } = await paidPayment(service.admin, mock.id);
   const order = await makeOrder(service.admin);
   const admin = withoutMock;
   const body = { order_no: order.order_no, payment_method_id: mock.id };
@@ -106,6 +108,7 @@ test('a disabled gateway can be neither created, placed, queried nor called back
     await admin.post('/payments', { ...body, initiate: true }),
     await admin.post(`/payments/${payment.payment_no}/query`),
     await admin.post('//api/payment/notify/mock', mockCallback(payment)),
+    await admin.post('/refunds', { payment_no, destination: 'channel', reason: 'sold out' }),
   ]) {
     t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40001, 'payment_gateway_disabled']);
   }

@@ -114,6 +114,7 @@ test.serial(
     t.like(await shown(refundNo), { status: 'processing', fail_reason: 'refund_stuck' });
     companies.wechat.refunds.settle(refundNo, 'SUCCESS');
     await askUntil(refundNo, 'succeeded');
+    t.like(await shown(refundNo), { needs_attention: false, fail_reason: null });
     await agree(t, 'wechat', payment, '5.00');
   },
 );
