@@ -235,13 +235,15 @@ test.serial('a trade that is unknown has no refund and gets none', async (t) => 
   t.deepEqual(await send(one), { state: 'failed', code: 'ACQ.TRADE_NOT_EXIST' });
 });
 
-test.serial('an answer that names another refund does not make this one absent', async (t) => {
+test.serial('an answer that names another refund makes this one neither absent nor done', async (t) => {
   const { results } = platform;
   const one = await order();
   results.mood = 'otherPayment';
   await failsWith(t, queryRefund(one), /about another payment or merchant$/);
   results.mood = 'well';
   await send(one);
+  results.mood = 'otherRefund';
+  await failsWith(t, queryRefund(one), /about another payment or merchant$/);
   results.mood = 'newWord';
   await failsWith(t, queryRefund(one), /cannot be read$/);
 });

@@ -131,6 +131,7 @@ const falsehoods: Partial<Record<ResultMood, (reply: AlipayReply) => AlipayReply
     refund_amount ? { refund_amount: undefined } : { trade_no: undefined },
   ),
   otherPayment: lie(() => ({ out_trade_no: 'PAY0', trade_no: '2019', out_request_no: 'REF0' })),
+  otherRefund: lie(() => ({ out_request_no: 'REF0' })),
   otherAmount: lie(({ total_amount, refund_amount }) => ({
     total_amount: more(total_amount),
     refund_amount: more(refund_amount),

@@ -24,6 +24,7 @@ export type ResultMood =
   | 'resetting'
   | 'incomplete'
   | 'otherPayment'
+  | 'otherRefund'
   | 'otherMerchant'
   | 'otherApplication'
   | 'otherCurrency'
