@@ -556,6 +556,18 @@ journey('a list on a phone is a set of cards, and its filters are collapsed', as
   await page.setViewportSize(desk);
 });
 
+journey('the values of a list are named at every width', async (t, page) => {
+  await open(page, '/console/trade/orders');
+  const names = page.locator('.row-cards dt, th').filter({ hasText: 'Amount', visible: true });
+  // A desk at twice the size has 640.
+  for (const width of [600, 640, 700, 701]) {
+    await page.setViewportSize({ width, height: 400 });
+    await names.first().waitFor();
+    t.is(await page.locator('.row-cards').count(), width > 700 ? 0 : 1);
+  }
+  await page.setViewportSize(desk);
+});
+
 freshJourney('the grid view of files persists', async (t, page) => {
   await enter(page, { at: '/console/files/attachments' });
   await page.getByRole('button', { name: 'As a grid' }).click();

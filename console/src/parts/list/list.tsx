@@ -66,7 +66,7 @@ const ManyActions = lazy(() => import('./many.tsx'));
 
 // Needed on screens that are too narrow for a table.
 const RowCards = lazy(() => import('./row-cards.tsx'));
-const narrow = matchMedia('(max-width: 600px)');
+const narrow = matchMedia('(max-width: 700px)');
 
 function watchWidth(listener: () => void): () => void {
   narrow.addEventListener('change', listener);
