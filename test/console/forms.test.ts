@@ -122,6 +122,23 @@ journey('a form that could not be sent says by itself when the service answers a
   await page.locator('form').getByText('The service answers again').waitFor();
 });
 
+freshJourney('a form whose answer never comes can be sent again after a minute', async (_, page) => {
+  await enter(page, { at: '/console/trade/users/new' });
+  const form = page.getByRole('dialog');
+  const username = unique('silent');
+  await form.getByLabel('Username').fill(username);
+  await page.route('**/api/admin/users', () => undefined);
+  await page.clock.install();
+  const asked = page.waitForRequest('**/api/admin/users');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await asked;
+  await page.clock.fastForward(61_000);
+  await form.locator('.form-failure').waitFor();
+  await page.unrouteAll();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: username }).waitFor();
+});
+
 journey('a form that is left while it is sent says how it ended, and moves nobody', async (t, page) => {
   const { id, username } = await makeUser(own.service.admin);
   await follow(page, '/console/access/profile');

@@ -95,8 +95,8 @@ export const permissionOf = (route: Route): string | null => permissions[route];
 /** Calls a route. @throws Failure */
 export async function call<R extends Route>(route: R, input: Input<R> = {}): Promise<Data<R>> {
   const { token } = session;
-  const response = await send(route, input);
-  const envelope = read(await response.text());
+  const { response, content } = await send(route, input, 'text');
+  const envelope = read(content);
   if (response.ok && envelope?.code === 200) return envelope.data as Data<R>;
   throw failureOf(response, envelope, token);
 }
@@ -107,10 +107,10 @@ export async function download<R extends Route>(
   input: Input<R> = {},
 ): Promise<{ blob: Blob; filename: string }> {
   const { token } = session;
-  const response = await send(route, input);
-  if (!response.ok) throw failureOf(response, read(await response.text()), token);
+  const { response, content } = await send(route, input, 'blob');
+  if (!response.ok) throw failureOf(response, read(await content.text()), token);
   const name = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
-  return { blob: await response.blob(), filename: decodeURIComponent(name ?? 'download') };
+  return { blob: content, filename: decodeURIComponent(name ?? 'download') };
 }
 
 /** The URL of a route. */
@@ -127,7 +127,19 @@ export function addressOf(
   return search ? `${filled}?${search}` : filled;
 }
 
-async function send<R extends Route>(route: R, input: Input<R>): Promise<Response> {
+/** As long as the shipped nginx waits; files take as long as they take. */
+const deadlineMs = 60_000;
+
+interface Content {
+  text: string;
+  blob: Blob;
+}
+
+async function send<R extends Route, K extends keyof Content>(
+  route: R,
+  input: Input<R>,
+  kind: K,
+): Promise<{ response: Response; content: Content[K] }> {
   const { body, idempotencyKey, signal, zoned } = input;
   const { language, zone } = currentSettings();
   const headers: Record<string, string> = { 'Accept-Language': language };
@@ -137,17 +149,27 @@ async function send<R extends Route>(route: R, input: Input<R>): Promise<Respons
   const isForm = body instanceof FormData;
   if (body !== undefined && !isForm) headers['Content-Type'] = 'application/json';
   const [method] = route.split(' ');
-  const content = body === undefined ? undefined : isForm ? body : JSON.stringify(body);
+  const sent = body === undefined ? undefined : isForm ? body : JSON.stringify(body);
+  signal?.throwIfAborted();
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  signal?.addEventListener('abort', end);
+  const timer = isForm || kind === 'blob' ? undefined : setTimeout(end, deadlineMs);
   try {
-    const response = await fetch(addressOf(route, input), { method, headers, body: content, signal });
+    const request = { method, headers, body: sent, signal: ended.signal };
+    const response = await fetch(addressOf(route, input), request);
+    const content = (await response[kind]()) as Content[K];
     const answer = new Failure(t.away, response.status, { trace_id: traceOf(response) });
     transport.onAnswer?.(answer.isAway ? answer : undefined);
-    return response;
+    return { response, content };
   } catch (error) {
     if (signal?.aborted) throw error;
-    const failure = new Failure(t.offline, 0);
+    const failure = new Failure(ended.signal.aborted ? t.away : t.offline, 0);
     transport.onAnswer?.(failure);
     throw failure;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
   }
 }
 
