@@ -19,7 +19,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { startGateway } from '../support/gateway.js';
-import { enter, follow, hold, openPage } from '../support/pages.js';
+import { enter, follow, hold, inaccessible, openPage } from '../support/pages.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -57,7 +57,10 @@ journey('a notification leads to the payment it names', async (t, page) => {
   await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
   await page.getByRole('button', { name: /Notifications, [1-9]/ }).click();
-  await page.getByRole('dialog').getByRole('link', { name: payment.payment_no }).click();
+  const link = page.getByRole('dialog').getByRole('link', { name: payment.payment_no });
+  await link.waitFor();
+  t.deepEqual(await inaccessible(page), []);
+  await link.click();
   await page.getByRole('heading', { name: payment.payment_no }).waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await follow(page, '/console/office/notifications');

@@ -12,6 +12,7 @@ export const Linked = ({ text, onOpen }: { text: string; onOpen?: () => void }) 
     ) : (
       <PageLink
         key={at}
+        className="in-text"
         to={`/trade/${lists[part.slice(0, 3) as keyof typeof lists]}/${part}`}
         onClick={onOpen}
       >
