@@ -13,6 +13,7 @@ import { png } from '../support/files.js';
 import { beyondTable, enter, follow, inaccessible, nowhere } from '../support/pages.js';
 import { runCli } from '../support/processes.js';
 import { paidPayment } from '../support/refunds.js';
+import { until } from '../support/until.js';
 
 const largest = '9999999999999.99';
 const pictures = resolve(config.root, 'build/screens');
@@ -144,16 +145,19 @@ const tight = (page: Page): Promise<string[]> =>
     return texts.filter((text) => /\\p{Script=Han}[\\d:]|\\d\\p{Script=Han}/u.test(text));
   })()`);
 
+/** Notes the texts that plots draw. */
+const noteDrawn = `
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (...given) {
+    (window.drawn ??= new Set()).add(given[0]);
+    return fillText.apply(this, given);
+  };
+`;
+
 freshJourney(
   'every screen is accessible, light, in Chinese',
   async (t, page) => {
-    await page.addInitScript(`
-      const { fillText } = CanvasRenderingContext2D.prototype;
-      CanvasRenderingContext2D.prototype.fillText = function (...given) {
-        (window.drawn ??= new Set()).add(given[0]);
-        return fillText.apply(this, given);
-      };
-    `);
+    await page.addInitScript(noteDrawn);
     await own.service.admin.post('/users/export', { format: 'csv', username: 'nobody' });
     await enter(page, { at: nowhere });
     const found: string[] = [];
@@ -190,6 +194,14 @@ journey('every screen is legible, dark, in English, and fits a phone', async (t,
   }
   t.deepEqual(found, []);
   await page.emulateMedia({ colorScheme: null });
+});
+
+freshJourney('every device in its plot is named on a phone', async (t, page) => {
+  await page.setViewportSize(telephone);
+  await page.addInitScript(noteDrawn);
+  await enter(page, { at: '/console/office/dashboard' });
+  const isNamed = `['Desktop', 'Mobile', 'Tablet', 'Other'].every((name) => window.drawn?.has(name))`;
+  await t.notThrowsAsync(until(() => page.evaluate<boolean>(isNamed)));
 });
 
 journey('why payments need attention has the room of a wide page', async (t, page) => {

@@ -104,7 +104,7 @@ function Values({ labels, series }: Drawing) {
       <table className="changes">
         <thead>
           <tr>
-            <th />
+            <td />
             {series.map(({ label }) => (
               <th key={label} scope="col">
                 {label}
@@ -187,6 +187,8 @@ function Canvas(frame: Frame & Drawing) {
             size: 28,
             values: (_, at) => at.map((one) => shown.current.labels[one] ?? ''),
             space: 70,
+            // No name can be guessed from its neighbours.
+            ...(kinds ? { splits: () => shown.current.labels.map((_, at) => at) } : {}),
           },
           {
             ...axis,
@@ -210,7 +212,7 @@ function Canvas(frame: Frame & Drawing) {
       resize.disconnect();
       made.destroy();
     };
-  }, [shape, bars, height, max, unit, isDark, isWhole]);
+  }, [shape, bars, kinds, height, max, unit, isDark, isWhole]);
   useEffect(() => {
     const frame = requestAnimationFrame(() =>
       plot.current?.setData([
