@@ -122,6 +122,23 @@ journey('a form that could not be sent says by itself when the service answers a
   await page.locator('form').getByText('The service answers again').waitFor();
 });
 
+journey('a list asks for users once one is to be chosen', async (t, page) => {
+  const { username } = await makeUser(own.service.admin);
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/api/admin/users?')) asked += 1;
+  });
+  await Promise.all([
+    page.waitForResponse(/\/api\/admin\/orders\?/),
+    follow(page, '/console/trade/orders'),
+  ]);
+  t.is(asked, 0);
+  await page.getByLabel('User', { exact: true }).click();
+  await page.locator('.ant-select-item-option', { hasText: username }).waitFor();
+  t.is(asked, 1);
+  await page.keyboard.press('Escape');
+});
+
 freshJourney('a form whose answer never comes can be sent again after a minute', async (_, page) => {
   await enter(page, { at: '/console/trade/users/new' });
   const form = page.getByRole('dialog');

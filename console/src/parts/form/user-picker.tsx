@@ -72,12 +72,14 @@ function UserSelect(props: Control<number>) {
   const [typed, setTyped] = useState('');
   const wanted = typed.trim();
   const asked = useSettled(wanted);
+  const [isOpen, setOpen] = useState(false);
   const found = useQuery({
     queryKey: ['users', 'pick', asked],
     queryFn: ({ signal }) => findUsers(asked, signal),
+    enabled: isOpen,
     staleTime: 10_000,
   });
-  const isPending = wanted !== asked || found.isPending;
+  const isPending = wanted !== asked || found.isLoading;
   const users = found.data ?? [];
   const isListed = users.some(({ id }) => id === props.value);
   const known = useQuery({
@@ -102,6 +104,7 @@ function UserSelect(props: Control<number>) {
         allowClear={clearing()}
         placeholder={props.placeholder ?? t.search}
         showSearch={{ filterOption: false, onSearch: setTyped }}
+        onOpenChange={setOpen}
         loading={found.isFetching}
         labelRender={({ value, label }) => (chosen ? labelOf(chosen) : (label ?? value))}
         notFoundContent={isPending ? t.searching : found.error ? failureOf(found.error).message : t.none}
