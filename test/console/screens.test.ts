@@ -398,6 +398,17 @@ journey('a long text in a card has four lines of its whole width', async (t, pag
   await page.setViewportSize(desk);
 });
 
+journey('the number of a refund fits the smallest phone', async (t, page) => {
+  const { admin } = own.service;
+  const { payment_no } = await paidPayment(admin, (await makeMethod(admin)).id);
+  await admin.post('/refunds', { payment_no, amount: '2.30', destination: 'balance', reason: 'sold out' });
+  await page.setViewportSize({ width: 320, height: 640 });
+  await follow(page, `/console/trade/payments/${payment_no}`);
+  await page.locator('.timeline').getByRole('link', { name: /^REF/ }).waitFor();
+  t.is(await page.evaluate<number>('document.documentElement.scrollWidth'), 320);
+  await page.setViewportSize(desk);
+});
+
 journey('a message has the room of a phone, and its button comes below', async (t, page) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await follow(page, '/console/trade/orders/ORD-none');
