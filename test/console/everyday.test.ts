@@ -89,6 +89,17 @@ journey('one box finds orders, payments, users, administrators and traces by key
   await page.keyboard.press('Escape');
 });
 
+journey('the arrow of a record leads where it says', async (_, page) => {
+  const { admin } = own.service;
+  const { order_no, payment_no } = await makePayment(admin, (await makeMethod(admin)).id);
+  await follow(page, `/console/trade/orders/${order_no}`);
+  await page.getByRole('link', { name: 'Back to the list' }).waitFor();
+  await page.locator('.latest').getByRole('link', { name: payment_no }).click();
+  await page.getByRole('heading', { name: payment_no }).waitFor();
+  await page.getByRole('link', { name: 'Back', exact: true }).click();
+  await page.getByRole('heading', { name: order_no }).waitFor();
+});
+
 freshJourney('a new tab needs no second sign-in, and one sign-out ends both', async (t, page) => {
   const order = await makeOrder(own.service.admin);
   await enter(page, { at: '/console/trade/orders' });

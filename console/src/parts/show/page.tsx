@@ -9,7 +9,10 @@ import { isFirstPage } from './location.ts';
 import { LinkButton } from './link-button.tsx';
 import { useTitle } from './use-title.ts';
 
-const t = texts({ 'zh-CN': { back: '返回列表' }, 'en-US': { back: 'Back to the list' } });
+const t = texts({
+  'zh-CN': { back: '返回', toList: '返回列表' },
+  'en-US': { back: 'Back', toList: 'Back to the list' },
+});
 
 /** Numbers of orders and payments leave no room for the buttons beside them. */
 const longTitle = 30;
@@ -30,6 +33,7 @@ export function RowPage({ list, title, what, state, actions, children }: Props) 
   useTitle(name);
   // Before the effects of what it shows: a Problem may forget a record that no longer exists.
   useLayoutEffect(() => remember({ address: pathname, title: name }), [pathname, name]);
+  const back = isFirstPage() ? t.toList : t.back;
   return (
     <article className="screen" data-page={list}>
       <Flex wrap gap={8} justify="space-between" align="center" className="screen-head">
@@ -38,8 +42,8 @@ export function RowPage({ list, title, what, state, actions, children }: Props) 
             to={list}
             type="text"
             icon={<ArrowLeftOutlined />}
-            aria-label={t.back}
-            title={t.back}
+            aria-label={back}
+            title={back}
             onPress={(event) => {
               if (isFirstPage()) return;
               event.preventDefault();
