@@ -128,10 +128,7 @@ journey('a list asks for users once one is to be chosen', async (t, page) => {
   page.on('request', (request) => {
     if (request.url().includes('/api/admin/users?')) asked += 1;
   });
-  await Promise.all([
-    page.waitForResponse(/\/api\/admin\/orders\?/),
-    follow(page, '/console/trade/orders'),
-  ]);
+  await Promise.all([page.waitForResponse(/\/api\/admin\/orders\?/), follow(page, '/console/trade/orders')]);
   t.is(asked, 0);
   await page.getByLabel('User', { exact: true }).click();
   await page.locator('.ant-select-item-option', { hasText: username }).waitFor();
