@@ -582,11 +582,13 @@ journey('a list on a phone is a set of cards, and its filters are collapsed', as
 journey('the values of a list are named at every width', async (t, page) => {
   await open(page, '/console/trade/orders');
   const names = page.locator('.row-cards dt, th').filter({ hasText: 'Amount', visible: true });
+  const cut = `[...document.querySelectorAll('.row-cards .facts > *')].filter((one) => one.scrollWidth > one.clientWidth).length`;
   // A desk at twice the size has 640.
-  for (const width of [600, 640, 700, 701]) {
+  for (const width of [360, 480, 600, 640, 700, 701]) {
     await page.setViewportSize({ width, height: 400 });
     await names.first().waitFor();
     t.is(await page.locator('.row-cards').count(), width > 700 ? 0 : 1);
+    t.is(await page.evaluate<number>(cut), 0, `at ${width} px`);
   }
   await page.setViewportSize(desk);
 });
