@@ -17,12 +17,7 @@ const rooms = {
 };
 
 /** What is started: processes, the command line, and what `npm run` calls. */
-const entryPoints = [
-  'src/[a-z/]+/main\\.ts$',
-  'src/api/print-openapi\\.ts$',
-  'src/models/migrations/',
-  'config/env-example\\.ts$',
-];
+const entryPoints = ['src/[a-z/]+/main\\.ts$', 'src/api/print-openapi\\.ts$', 'config/env-example\\.ts$'];
 
 const consoleRooms = 'access|trade|files|exports|imports|logs|office';
 
@@ -183,7 +178,7 @@ module.exports = {
       'everything-is-reached',
       { path: `^(${entryPoints.join('|')})` },
       { reachable: false, path: '^(config|src)/', pathNot: ['\\.d\\.ts$', ...entryPoints] },
-      'delete what no process, command or migration uses',
+      'delete what no process or command uses',
     ),
     rule(
       'known-packages',
