@@ -86,6 +86,7 @@ export interface Spec<
   L extends ListRoute,
   C extends keyof Row<L> & string,
   F extends keyof Query<L> & string,
+  M extends keyof Row<L> & string,
 > {
   /** URL segment of the API and slug of its menu. */
   name: string;
@@ -98,12 +99,12 @@ export interface Spec<
   id?: keyof Row<L> & string;
   /** The field that names it for people. */
   label?: keyof Row<L> & string;
-  labels: Readonly<Record<Exclude<C | F, Common | TimeFilter>, Both>> & Readonly<Record<string, Both>>;
+  labels: Readonly<Record<Exclude<C | F | M, Common | TimeFilter>, Both>> & Readonly<Record<string, Both>>;
   columns: { readonly [K in C]: Cell<Row<L>[K]> };
   /** Columns hidden by default, so that the list fits a desktop. */
   folded?: readonly NoInfer<C>[];
   /** Shown in the detail, not in the list. */
-  more?: { readonly [K in keyof Row<L> & string]?: Cell<Row<L>[K]> };
+  more?: { readonly [K in M]: Cell<Row<L>[K]> };
   filters: { readonly [K in F]: Field };
   /** Filters shown on demand, or while they are set. */
   rare?: readonly NoInfer<F>[];
@@ -152,7 +153,7 @@ export type FormSpec = {
 /** A resource as the parts see it: of any route. */
 export interface Resource {
   list: Route;
-  spec: Spec<ListRoute, never, never> & {
+  spec: Spec<ListRoute, never, never, never> & {
     labels: Readonly<Record<string, Both>>;
     columns: Readonly<Record<string, Cell>>;
     more?: Readonly<Record<string, Cell>>;
@@ -169,7 +170,8 @@ export function resource<
   L extends ListRoute,
   const C extends keyof Row<L> & string,
   const F extends keyof Query<L> & string,
->(list: L, spec: Spec<L, C, F>): Resource {
+  const M extends keyof Row<L> & string = never,
+>(list: L, spec: Spec<L, C, F, M>): Resource {
   return { list, spec: spec as unknown as Resource['spec'] };
 }
 
