@@ -41,7 +41,7 @@ export default function ImportPage({ id, resource }: { id: string; resource: Res
           <Facts
             resource={resource}
             row={data}
-            only={['dry_run', 'size', 'admin', 'created_at', 'finished_at']}
+            without={['filename', 'progress', 'success_count', 'failed_count', 'order_count', 'error_msg']}
           />
         </section>
       )}

@@ -89,13 +89,9 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
               <Facts
                 resource={resource}
                 row={order}
-                only={[
-                  'user',
-                  'amount',
-                  'created_at',
-                  order.status === 'cancelled' ? 'cancelled_at' : 'paid_at',
-                  'expire_at',
-                  'remark',
+                without={[
+                  ...['order_no', 'status', 'payment_no', 'updated_at'],
+                  order.status === 'cancelled' ? 'paid_at' : 'cancelled_at',
                 ]}
               />
             </section>

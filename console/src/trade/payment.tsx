@@ -52,6 +52,17 @@ const t = texts({
   },
 });
 
+/** Columns that have a place of their own on the page. */
+const elsewhere = [
+  'payment_no',
+  'order_no',
+  'user',
+  'status',
+  'fail_reason',
+  'needs_attention',
+  'updated_at',
+];
+
 export default function PaymentPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
   const mayReplay = may('POST /api/admin/payments/{payment_no}/callbacks/{id}/replay');
@@ -135,14 +146,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                     </div>
                   )}
                 </dl>
-                <Facts
-                  resource={resource}
-                  row={payment}
-                  only={[
-                    ...['amount', 'payment_method', 'third_party_no', 'pay_time', 'created_at'],
-                    ...['refunded_amount', 'assignee', 'remark'],
-                  ]}
-                />
+                <Facts resource={resource} row={payment} without={elsewhere} />
               </section>
               <History resource={resource} id={payment.payment_no} createdAt={payment.created_at} />
             </div>

@@ -3,18 +3,18 @@ import { read } from '../../contract/texts.ts';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';
 import { Label, Value, type Cell } from './cells.tsx';
 
-/** Names and values, in declared order. */
+/** Names and values in declared order. @param without what stands elsewhere on the page */
 export function Facts({
   resource,
   row,
-  only,
+  without = [],
 }: {
   resource: Resource;
   row: AnyRow;
-  only?: readonly string[];
+  without?: readonly string[];
 }) {
   const cells: Readonly<Record<string, Cell>> = { ...resource.spec.columns, ...resource.spec.more };
-  const names = only ?? Object.keys(cells);
+  const names = Object.keys(cells).filter((name) => !without.includes(name));
   return (
     <dl className="facts">
       {names.map((name) => (
