@@ -1,6 +1,6 @@
 // What the compiler cannot check about routes, jobs, errors and partitions. Needs no database and no Redis.
 import './support/environment.js';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
 import { config } from '../config/index.js';
@@ -10,6 +10,7 @@ import { routes } from '../src/api/routes.js';
 import { jobs } from '../src/jobs/index.js';
 import { errorCatalogue } from '../src/lib/errors/catalogue.js';
 import { queueNames } from '../src/lib/queue/names.js';
+import { menuSeeds, type MenuSeed } from '../src/models/access/menu-seed.js';
 import { partitionedTables } from '../src/models/tables/partitions.js';
 import { migrations } from '../src/models/migrations/index.js';
 import { faults } from './mutation/index.js';
@@ -125,12 +126,10 @@ test('only writes that change nothing are left out of the operation log', (t) =>
   ]);
 });
 
-test('a job is named like its file', (t) => {
-  for (const { name, queue } of jobs) {
-    t.true(existsSync(resolve(config.root, `src/jobs/${name}.ts`)), name);
-    t.true(queueNames.includes(queue), name);
-  }
-  t.is(new Set(jobs.map(({ name }) => name)).size, jobs.length);
+test('every job is listed, and named like its file', (t) => {
+  const files = sources.filter((name) => name.startsWith('jobs/') && readSource(name).includes(' = job({'));
+  t.deepEqual(jobs.map(({ name }) => `jobs/${name}.ts`).sort(), files.sort());
+  for (const { name, queue } of jobs) t.true(queueNames.includes(queue), name);
 });
 
 test('every queue has a job', (t) => {
@@ -145,6 +144,20 @@ test('retries of a job outlast a restart', (t) => {
     t.true(attempts >= 8, name);
     t.true(backoffMs >= 100 && timeoutMs >= 1000, name);
   }
+});
+
+test('every screen and directory of the console has a menu of its name', (t) => {
+  const flat = (seeds: MenuSeed[]): MenuSeed[] =>
+    seeds.flatMap((seed) => [seed, ...flat(seed.children ?? [])]);
+  const menus = new Map(flat(menuSeeds).map(({ slug, title }) => [slug, [title.zh, title.en]]));
+  const declared = readFileSync(resolve(config.root, 'console/src/app/screens.ts'), 'utf8');
+  const screens = /^ {2}'?([a-z-]+)'?: \{\n {4}room: .+\n {4}title: \['(.+)', '(.+)'\]/gm;
+  const directories = /^ {4}(?!title)(\w+): \['(.+)', '(.+)'\]/gm;
+  const titles = [...declared.matchAll(screens), ...declared.matchAll(directories)];
+  t.true(titles.length > 30);
+  // The profile opens from the name of the administrator.
+  for (const [, slug = '', zh, en] of titles)
+    if (slug !== 'profile') t.deepEqual(menus.get(slug), [zh, en], slug);
 });
 
 test('every error slug is declared once', (t) => {
