@@ -59,6 +59,10 @@ export async function exportedCsv(
   return readCsv(await fileOf(caller, await askExport(caller, path, body, headers)));
 }
 
+/** Rows as records by the names in the head. */
+export const byHead = <V>([head = [], ...rows]: V[][]): Record<string, V | undefined>[] =>
+  rows.map((row) => Object.fromEntries(head.map((name, at) => [String(name), row[at]])));
+
 /** The sheets of a workbook: name and rows of values, the head first. */
 export async function readXlsx(bytes: Buffer): Promise<{ name: string; rows: unknown[][] }[]> {
   // Large, and most files that import this read no workbook.
