@@ -63,6 +63,15 @@ test('every table has one class', (t) => {
   );
 });
 
+test('every class is attached to the database', (t) => {
+  const attached = Object.values(db.models).map((model) => model.tableName);
+  const names = allTables().map(({ name }) => name);
+  t.deepEqual(
+    names.filter((name) => !attached.includes(name)),
+    [],
+  );
+});
+
 test('a class has the columns of its table with their types', (t) => {
   for (const table of allTables())
     t.deepEqual(
