@@ -83,7 +83,7 @@ type Node = Record<string, unknown>;
 function* undescribed(node: unknown, place: string): Generator<string> {
   if (typeof node !== 'object' || node === null) return;
   const { properties = {}, name, $ref, description } = node as Node;
-  if (name !== undefined && 'in' in node && !$ref && !description) yield place;
+  if (typeof name === 'string' && 'in' in node && !$ref && !description) yield `${place}: ${name}`;
   for (const [key, part] of Object.entries(properties as Record<string, Node>))
     if (!part.description) yield `${place}/${key}`;
   for (const [key, part] of Object.entries(node))

@@ -87,7 +87,8 @@ function texts(
     { flags?: { presence?: string; description?: string } }
   >;
   const plain = Object.entries(keys).map(([name, { flags }]) => {
-    const text = Joi.string().description(flags?.description ?? '');
+    const { description } = flags ?? {};
+    const text = description ? Joi.string().description(description) : Joi.string();
     return [name, change(flags?.presence === 'required' ? text.required() : text)];
   });
   return Joi.object(Object.fromEntries(plain) as Joi.PartialSchemaMap);
