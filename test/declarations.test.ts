@@ -3,7 +3,7 @@ import './support/environment.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
-import { config } from '../config/index.js';
+import { concerns, config } from '../config/index.js';
 import { opens, guardRoutes } from '../src/api/declare/permission.js';
 import { fullPath, permissionOf } from '../src/api/declare/route.js';
 import { routes } from '../src/api/routes.js';
@@ -213,6 +213,20 @@ test('every error and every setting is used', (t) => {
   t.true(settings.length > 80);
   t.deepEqual(
     settings.filter((name) => !isUsed(name)),
+    [],
+  );
+});
+
+test('every setting is read where it is declared, or by PM2', (t) => {
+  const files = readdirSync(resolve(config.root, 'config')).map((name) => `config/${name}`);
+  const text = [...files, 'ecosystem.config.js']
+    .map((file) => readFileSync(resolve(config.root, file), 'utf8'))
+    .join('\n');
+  const names = concerns.flatMap(({ settings }) => Object.keys(settings));
+  // Its type and its schema name it, too.
+  const isRead = (name: string) => [...text.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length > 2;
+  t.deepEqual(
+    names.filter((name) => !isRead(name)),
     [],
   );
 });
