@@ -108,9 +108,9 @@ export const orders: Fault[] = [
   {
     file,
     from: `new Where().and('o.deleted_at IS NULL');
-  const where = addFilters`,
+  return addFilters`,
     to: `new Where();
-  const where = addFilters`,
+  return addFilters`,
     breaks: 'deleted orders are listed',
     test: orderTests,
     match: 'pending and cancelled orders can be deleted',

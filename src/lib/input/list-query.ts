@@ -39,6 +39,9 @@ const lastPage = 1_000_000_000;
 
 const defaultOrder = 'id:desc';
 
+/** By so much our clock may be ahead of a company's. */
+const maxClockLeadMs = 3_600_000;
+
 /** The query parameters of a list, as keys for its Joi schema. @param sortable columns a caller may sort by */
 export function listKeys(sortable: readonly string[]) {
   return {
@@ -152,6 +155,18 @@ export class Where {
     const [from, to] = rangeOf(query);
     this.between(column, from, to);
     return period ? this.between(period, from && periodOf(from), to && periodOf(to)) : this;
+  }
+
+  /**
+   * The time range of records with a number, over their `time_field`. Their period is the month they were created in;
+   * they may be paid or finished in that month or any later one, by the clock of a company also just before it.
+   */
+  duringField(alias: string, query: TimeRange & { time_field: string }): this {
+    const column = `${alias}.${query.time_field}`;
+    if (query.time_field === 'created_at') return this.during(column, query, `${alias}.period`);
+    const [, to] = rangeOf(query);
+    const last = to && periodOf(new Date(to.getTime() + maxClockLeadMs));
+    return this.during(column, query).between(`${alias}.period`, undefined, last);
   }
 
   /** The clause with its keyword, or nothing. */

@@ -18,7 +18,6 @@ import { selectOrders, type OrderRecord } from './order-record.js';
 import { Order, type OrderStatus } from './tables.js';
 import { cancelPayments } from './payment.js';
 import { isBeingPaid } from './payment-callback.js';
-import { inTime } from './payment-criteria.js';
 import { closeBeforeExpiry } from './payment-follow-up.js';
 
 /** Also the filters that the class declares (`filtersOf`). */
@@ -66,11 +65,11 @@ export const sumOrders = (criteria: OrderCriteria): Promise<Money | undefined> =
 /** The condition of a list over `orders o`. */
 export function ordersWhere(criteria: OrderCriteria): Where {
   const visible = new Where().and('o.deleted_at IS NULL');
-  const where = addFilters(visible, Order, 'o', criteria)
+  return addFilters(visible, Order, 'o', criteria)
     .numbered('o.order_no', criteria.order_no, 'o.period')
     .between('o.amount', criteria.min_amount?.toString(), criteria.max_amount?.toString())
-    .contains('o.remark', criteria.keyword);
-  return inTime(where, 'o', criteria);
+    .contains('o.remark', criteria.keyword)
+    .duringField('o', criteria);
 }
 
 /** The order of that number or numeric id, locked in a transaction. @throws order_not_found */

@@ -1,8 +1,7 @@
 // Filters of payments in lists, exports and totals.
 import Joi from 'joi';
 import { now } from '../../lib/values/clock.js';
-import { rangeOf, Where, type Criteria, type TimeRange } from '../../lib/input/list-query.js';
-import { periodOf } from '../../lib/values/numbers.js';
+import { Where, type Criteria } from '../../lib/input/list-query.js';
 import { id, textFilter } from '../../lib/input/schema.js';
 import { paymentStatuses } from './tables.js';
 
@@ -36,33 +35,14 @@ export function paymentsWhere(criteria: PaymentCriteria): Where {
     .equals('p.user_id', criteria.user_id)
     .equals('p.status', criteria.status)
     .equals('p.needs_attention', criteria.needs_attention)
-    .equals('p.assignee_id', criteria.assignee_id);
-  if (criteria.pending_longer_than !== undefined) {
-    const madeBefore = wholeMinutesAgo(criteria.pending_longer_than);
-    where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
-  }
-  return inTime(where, 'p', criteria);
+    .equals('p.assignee_id', criteria.assignee_id)
+    .duringField('p', criteria);
+  const { pending_longer_than: minutes } = criteria;
+  if (minutes === undefined) return where;
+  return where.and(`p.status = 'pending' AND p.created_at < ?`, wholeMinutesAgo(minutes));
 }
 
 // Rounded down to the minute, so that within a minute the total is counted once.
 function wholeMinutesAgo(minutes: number): Date {
   return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
-}
-
-/** By so much our clock may be ahead of the company's. */
-const clockMs = 3_600_000;
-
-/**
- * The time range of orders, payments or refunds. Their period is the month they were created in; they may be paid or
- * finished in that month or any later one, by the clock of the company also just before it.
- *
- * @param alias of their table
- */
-export function inTime(where: Where, alias: string, criteria: TimeRange & { time_field: string }): Where {
-  const [from, to] = rangeOf(criteria);
-  where.between(`${alias}.${criteria.time_field}`, from, to);
-  const isCreation = criteria.time_field === 'created_at';
-  const first = isCreation && from ? periodOf(from) : undefined;
-  const last = to && periodOf(isCreation ? to : new Date(to.getTime() + clockMs));
-  return where.between(`${alias}.period`, first, last);
 }

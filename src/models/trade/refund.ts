@@ -9,7 +9,6 @@ import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js'
 import { Admin } from '../access/tables.js';
 import { lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
-import { inTime } from './payment-criteria.js';
 import { Payment, PaymentMethod, User } from './tables.js';
 import { Refund, refundDestinations, refundStatuses } from './channel-tables.js';
 
@@ -97,7 +96,7 @@ export type RefundCriteria = Criteria<typeof refundFilters> & { time_field: stri
 
 /** The condition of a list over `refunds r`. */
 export function refundsWhere(criteria: RefundCriteria): Where {
-  const where = new Where()
+  return new Where()
     .numbered('r.refund_no', criteria.refund_no, 'r.period')
     .numbered('r.payment_no', criteria.payment_no)
     .numbered('r.order_no', criteria.order_no)
@@ -105,6 +104,6 @@ export function refundsWhere(criteria: RefundCriteria): Where {
     .equals('r.payment_method_id', criteria.payment_method_id)
     .equals('r.status', criteria.status)
     .equals('r.destination', criteria.destination)
-    .equals('r.needs_attention', criteria.needs_attention);
-  return inTime(where, 'r', criteria);
+    .equals('r.needs_attention', criteria.needs_attention)
+    .duringField('r', criteria);
 }
