@@ -34,7 +34,7 @@ export class SchemaWriter {
   readonly schemas: Record<string, Schema>;
 
   /** @param schemas existing ones */
-  constructor(schemas: Record<string, Schema> = {}) {
+  constructor(schemas: Record<string, Schema>) {
     this.schemas = { ...schemas };
   }
 

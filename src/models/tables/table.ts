@@ -33,9 +33,9 @@ export type Listed<M extends Model> = {
   >;
 };
 
-/** Any class of a table's rows, and its columns, also those that must be named. */
 export type { Attributes, Model } from 'sequelize';
 
+/** Any class of a table's rows. */
 export interface TableClass<M extends Model = Model> {
   new (): M;
   prototype: M;
