@@ -171,7 +171,8 @@ async function count(name: QueueName): Promise<QueueCounts> {
     queue.getJobCounts(...(['waiting', 'active', 'delayed'] as const)),
     queue.getJobs(['waiting'], 0, 0, true),
   ]);
-  // Job and process may have different clocks.
-  const oldest_seconds = oldest ? Math.max(0, Math.round((Date.now() - oldest.timestamp) / 1000)) : 0;
+  // It waits since it was due. Job and process may have different clocks.
+  const since = oldest ? oldest.timestamp + (oldest.opts.delay ?? 0) : Date.now();
+  const oldest_seconds = Math.max(0, Math.round((Date.now() - since) / 1000));
   return { name, waiting, active, delayed, oldest_seconds };
 }
