@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { Queue } from 'bullmq';
 import { config } from '../../config/index.js';
 import { change, db, select } from '../../src/lib/database/db.js';
+import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';
@@ -250,6 +252,40 @@ test('the doctor names unavailable servers and gaps in the database', async (t) 
   t.regex(sick.data.findings.find(({ check }) => check === 'clock')?.says ?? '', /REDIS_URL/);
   const text = JSON.stringify(sick.data);
   t.notRegex(text, / {4}at |SELECT /);
+});
+
+test('the doctor says that no worker takes jobs, and that callbacks wait', async (t) => {
+  const prefix = `${config.redis.prefix}-idle`;
+  const connection = openConnection('test', {});
+  const queue = new Queue('payments', { connection, prefix: `{${prefix}-payments}` });
+  t.teardown(async () => {
+    await queue.obliterate({ force: true });
+    await queue.close();
+    closeConnection(connection);
+  });
+  const finding = async (name: string): Promise<string> => {
+    const { data } = await answerOf<Report>(['doctor'], { REDIS_PREFIX: prefix });
+    const { level, says } = data.findings.find(({ check }) => check === name) ?? {};
+    return `${level}: ${says}`;
+  };
+  const hour = 3_600_000;
+  const due = await queue.add('due', {}, { timestamp: Date.now() - hour, delay: 2 * hour });
+  await due.promote();
+  t.notRegex(await finding('jobs'), /^fault/, 'its delay is no wait');
+  await due.remove();
+  await queue.add('old', {}, { timestamp: Date.now() - hour });
+  t.is(
+    await finding('jobs'),
+    'fault: waiting for more than a minute while none runs: payments; does a worker run?',
+  );
+  const { id, period } = await waitingCallback(await makePayment(service.admin, methodId));
+  const created = new Date(Date.now() - 180_000);
+  await change('UPDATE payment_callbacks SET created_at = ? WHERE id = ? AND period = ?', [
+    created,
+    id,
+    period,
+  ]);
+  t.regex(await finding('callbacks'), /^fault: \d+ verified, unsettled for more than 2 minutes/);
 });
 
 const run = promisify(execFile);

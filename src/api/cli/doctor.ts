@@ -184,14 +184,14 @@ async function checkPartitions(): Promise<Finding> {
   return last < shiftPeriod(current, 2) ? warning(says) : ok(says);
 }
 
-const overdueMs = 300_000;
+const overdueMs = 120_000;
 
 async function checkCallbacks(): Promise<Finding> {
   let waiting = 0;
   for await (const _ of unsettledCallbacks(ago(overdueMs))) if (++waiting === 1000) break;
   return waiting > 0
-    ? fault(`${waiting} verified callbacks have waited for more than 5 minutes; does a worker run?`)
-    : ok('no callback waits');
+    ? fault(`${waiting} verified, unsettled for more than 2 minutes; does a worker run?`)
+    : ok('none has been unsettled for 2 minutes');
 }
 
 async function checkChannels(): Promise<Finding> {
@@ -208,9 +208,17 @@ async function checkSums(): Promise<Finding> {
   return wrong.length > 0 ? fault(said.join('; ')) : ok('refunds and balances add up');
 }
 
+const standsSeconds = 60;
+
 async function checkJobs(): Promise<Finding> {
   const failed = Object.entries(await countFailedJobs()).filter(([, count]) => count > 0);
-  const waiting = (await countJobs()).map(({ name, waiting: held }) => `${name} ${held}`);
+  const queues = await countJobs();
+  const standing = queues.filter((one) => one.active === 0 && one.oldest_seconds > standsSeconds);
+  if (standing.length > 0) {
+    const names = standing.map(({ name }) => name).join(', ');
+    return fault(`waiting for more than a minute while none runs: ${names}; does a worker run?`);
+  }
+  const waiting = queues.map(({ name, waiting: held }) => `${name} ${held}`);
   if (failed.length > 0)
     return warning(`failed for good: ${failed.map(([name, count]) => `${name} ${count}`).join(', ')}`);
   return ok(`waiting: ${waiting.join(', ')}`);
