@@ -91,3 +91,23 @@ test('the processes are those of PM2', async (t) => {
   t.deepEqual([ofApi.join(' '), ...commands.slice(0, 2)], ofPm2);
   t.deepEqual(commands.slice(2), commands.slice(0, 2));
 });
+
+test('the log of no container grows without bound', (t) => {
+  const services = compose.slice(compose.indexOf('\nservices:'), compose.indexOf('\nconfigs:'));
+  const names = [...services.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name]) => name as string);
+  t.true(names.length > 15);
+  t.regex(
+    compose,
+    /^x-logging: &logging\n {2}driver: local\n {2}options: .*max-size: \d+m, max-file: '\d+'/m,
+  );
+  const bounded = /^ +logging: \*logging$/m;
+  for (const name of names) {
+    const [, shared] = /<<: \*(\w+)/.exec(serviceNamed(name)) ?? [];
+    // A worker is a service with a health check.
+    const above = shared === 'worker' ? 'service' : shared;
+    const part = above
+      ? new RegExp(`^x-${above}: &${above}\\n(?: .*\\n|\\n)+`, 'm').exec(compose)?.[0]
+      : serviceNamed(name);
+    t.regex(part ?? '', bounded, name);
+  }
+});
