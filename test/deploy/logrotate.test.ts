@@ -80,4 +80,10 @@ test('a rotation at a thousand lines a second loses a handful at most', async (t
   t.is(seen[0], 1);
   t.is(new Set(seen).size, seen.length, 'none twice');
   t.true(lost <= maxLostEach * rounds.length, `${lost} lines lost`);
+
+  // As docs/operations.md follows a trace.
+  const page = readFileSync(resolve(config.root, 'docs/operations.md'), 'utf8');
+  const [, search = ''] = /`([^`]+ <id> ~\/\.pm2[^`]+)`/.exec(page) ?? [];
+  const command = search.replace('<id>', '-x 1').replace('~/.pm2', home);
+  t.is(execFileSync('bash', ['-c', command], { encoding: 'utf8' }).trim(), '1', search);
 });
