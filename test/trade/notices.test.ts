@@ -3,6 +3,8 @@ import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
+import { openApiDocument } from '../../src/api/declare/openapi.js';
+import { routes } from '../../src/api/payment-notify.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { seal } from '../../src/lib/secrets/secret-box.js';
 import { setClock } from '../../src/lib/values/clock.js';
@@ -239,8 +241,8 @@ for (const type of types) {
 }
 
 test.serial('the document has the yes of each company', async (t) => {
-  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
-  const responses = document.paths['/api/payment/notify/{type}']?.post.responses;
+  const { paths } = (await openApiDocument(routes)) as unknown as Document;
+  const responses = paths['/api/payment/notify/{type}']?.post.responses;
   t.regex(responses?.[204]?.description ?? '', /^The acknowledgement that wechat expects/);
   t.like(responses?.[200]?.content?.['text/plain'], { schema: { const: 'success' } });
 });
