@@ -224,11 +224,12 @@ for (const { title, zone, day, inside, outside, offset } of [
   });
 }
 
-test.serial('no write is refused while partitions are added over 36 months', async (t) => {
-  const start = new Date();
+test.serial('no write is refused while partitions are added over a year', async (t) => {
+  // From the last month that has one.
+  const made = (await periodsOf('orders')).at(-1) as number;
   const monthsOn = (months: number) =>
-    new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + months, 15));
-  for (let month = 1; month <= 36; month++) {
+    new Date(Date.UTC(Math.floor(made / 100), (made % 100) - 1 + months, 15));
+  for (let month = 1; month <= 12; month++) {
     const admin = await adminAt(monthsOn(month));
     const { id } = await makeMethod(admin);
     let isMaintained = false;
@@ -247,7 +248,7 @@ test.serial('no write is refused while partitions are added over 36 months', asy
     });
     await Promise.all([maintaining, ...writing]);
   }
-  const last = shiftPeriod(periodOf(monthsOn(36)), 3);
+  const last = shiftPeriod(periodOf(monthsOn(12)), 3);
   for (const table of partitionedTables) {
     const periods = await periodsOf(table);
     t.true((periods.at(-1) as number) >= last, table);
