@@ -2,20 +2,11 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import { makeAdmin, makeRole, permissionId, signedInWith, unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
-import type { Answer, Client } from '../support/client.js';
+import type { Answer } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
 const { admin } = service;
-let withoutPayments: Client;
-
-test.before(async () => {
-  const { url } = await startApi({ MODULE_PAYMENTS_ENABLED: 'false', MODULE_ORDERS_ENABLED: 'false' });
-  withoutPayments = admin.at(url);
-});
-
-test.after.always(killProcesses);
 
 interface Node {
   id: number;
@@ -178,17 +169,6 @@ test('an administrator sees the enabled menus of their roles and the ancestors o
     [root, shown, hidden, disabled, belowDisabled].map(({ slug }) => all.includes(slug)),
     [true, true, true, false, false],
   );
-});
-
-test('menus of disabled modules are left out', async (t) => {
-  const seen = slugs((await admin.get('/menus/tree')).data.list);
-  const left = slugs((await withoutPayments.get('/info')).data.menus);
-  const ofModules = ['trade', 'orders', 'payment', 'payments', 'refunds', 'payment-methods'];
-  t.deepEqual(
-    ofModules.map((slug) => [seen.includes(slug), left.includes(slug)]),
-    ofModules.map(() => [true, false]),
-  );
-  t.true(['dashboard', 'admins', 'users'].every((slug) => left.includes(slug)));
 });
 
 test('an administrator changes only menus whose permissions they hold', async (t) => {
