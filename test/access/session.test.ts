@@ -18,12 +18,13 @@ import { ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
-/** A second process, and one that cannot reach Redis. */
+/** A second process, and one that cannot reach Redis; behind a trusted proxy requests to them may name their own address. */
 let other: Client;
 let alone: Client;
 
 test.before(async () => {
-  const started = await Promise.all([startApi(), startApi(withoutRedis)]);
+  const proxy = { TRUSTED_PROXIES: '127.0.0.1' };
+  const started = await Promise.all([startApi(proxy), startApi({ ...proxy, ...withoutRedis })]);
   [other, alone] = started.map(({ url }) => service.anonymous.at(url)) as [Client, Client];
 });
 
@@ -313,3 +314,22 @@ test.serial('changed rights apply on the next request to every process', async (
   await mayList(false, 'no longer a super administrator');
   await change(admin.put(`/permissions/${orders}`, { status: 1 }));
 });
+
+for (const [process, at, address] of [
+  ['every process', () => other, '198.51.100.20'],
+  ['a process without Redis', () => alone, '198.51.103.20'],
+] as const)
+  test(`a new, changed or deleted entry of the blacklist applies on the next request to ${process}`, async (t) => {
+    const { admin } = service;
+    const from = (own: string) => admin.at(at().url).with({ 'X-Forwarded-For': own }).get('/info');
+    t.is((await from(address)).status, 200);
+    const { id } = (await admin.post('/blacklists', { ip: `${address}/31` })).data;
+    t.deepEqual(outcome(await from(address)), [403, 20003, 'ip_blocked']);
+    t.is((await from(address.replace(/20$/, '22'))).status, 200);
+    await admin.put(`/blacklists/${id}`, { status: 0 });
+    t.is((await from(address)).status, 200);
+    await admin.put(`/blacklists/${id}`, { status: 1 });
+    t.is((await from(address)).status, 403);
+    t.deepEqual((await admin.delete('/blacklists/batch', { ids: [id] })).data, { count: 1 });
+    t.is((await from(address)).status, 200);
+  });

@@ -89,7 +89,7 @@ export const lists: Fault[] = [
     from: `known && mark === known.mark && performance`,
     to: `known && performance`,
     breaks: 'a change elsewhere counts seconds later',
-    test: 'test/office/blacklists.test.ts',
+    test: 'test/access/session.test.ts',
   },
   {
     file: versions,
@@ -97,7 +97,7 @@ export const lists: Fault[] = [
 `,
     to: ``,
     breaks: 'a change raises no number',
-    test: 'test/office/blacklists.test.ts',
+    test: 'test/access/session.test.ts',
   },
   {
     file: 'src/models/trade/order-placement.ts',
