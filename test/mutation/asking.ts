@@ -75,7 +75,7 @@ export const questions: Fault[] = [
     from: `IF(f.due_at = :due_at, :next, f.due_at)`,
     to: `:next`,
     breaks: 'a closing that is requested during a question is put off',
-    test: 'test/trade/doubts.test.ts',
+    test: closing,
     match: 'a closing that is requested*',
   },
   {
@@ -84,7 +84,7 @@ export const questions: Fault[] = [
     await askLater`,
     to: `    await askLater`,
     breaks: 'a wrong key silences callbacks and answers',
-    test: 'test/trade/doubts.test.ts',
+    test: closing,
     match: 'a callback that cannot be verified flags*',
   },
   {
@@ -92,7 +92,7 @@ export const questions: Fault[] = [
     from: ` AND NOT (:isDoubt AND p.status = 'paid')`,
     to: ``,
     breaks: 'a payment that is paid meanwhile is flagged as unanswered',
-    test: 'test/trade/doubts.test.ts',
+    test: closing,
     match: 'a payment that becomes paid during*',
   },
   {
@@ -108,7 +108,7 @@ export const questions: Fault[] = [
     from: `p.status IN ('pending', 'cancelled') AND`,
     to: `p.status = 'pending' AND`,
     breaks: 'money of an order that expired meanwhile is not asked about',
-    test: 'test/trade/doubts.test.ts',
+    test: closing,
     match: 'what was cancelled with*',
   },
   {
