@@ -22,32 +22,32 @@ export interface ChannelSample {
   breakDown?: () => () => void;
 }
 
-/** Declares the tests of a channel. @param running answers the service once it runs */
-export function channelContract(running: () => Service, sample: ChannelSample): void {
+/** Declares the tests of a channel. */
+export function channelContract(service: Omit<Service, 'stop'>, sample: ChannelSample): void {
   const { type, required, secret } = sample;
 
   const makeMethod = async (more: Record<string, string> = {}) => {
-    const { data } = await running().admin.post('/payment-methods', {
+    const { data } = await service.admin.post('/payment-methods', {
       type,
       config: { ...sample.config(), ...more },
     });
     return data as { id: number; config: Record<string, string> };
   };
   const place = async (methodId: number, headers?: Record<string, string>, orderNo?: string) => {
-    const order_no = orderNo ?? (await makeOrder(running().admin)).order_no;
+    const order_no = orderNo ?? (await makeOrder(service.admin)).order_no;
     const body = { order_no, payment_method_id: methodId, initiate: true };
-    return running().admin.post('/payments', body, headers);
+    return service.admin.post('/payments', body, headers);
   };
   const shown = async (payment: MadePayment) =>
-    (await running().admin.get(`/payments/${payment.payment_no}`)).data;
+    (await service.admin.get(`/payments/${payment.payment_no}`)).data;
 
   test.serial(`${type}: is offered`, async (t) => {
-    const { data } = await running().admin.get('/info');
+    const { data } = await service.admin.get('/info');
     t.true(data.config.payment_gateways.includes(type));
   });
 
   test.serial(`${type}: a method accepts only its own keys`, async (t) => {
-    const { admin } = running();
+    const { admin } = service;
     const config = sample.config();
     for (const name of required) {
       const refused = await admin.post('/payment-methods', { type, config: { ...config, [name]: '' } });
@@ -77,7 +77,7 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
     t.deepEqual(Object.keys(data.gateway).sort(), ['type', ...sample.placed].sort());
     t.is(data.gateway.payment_no, data.payment_no);
     t.like(await shown(data), { status: 'pending', fail_reason: null, needs_attention: false });
-    t.is((await running().admin.get(`/orders/${data.order_no}`)).data.status, 'pending');
+    t.is((await service.admin.get(`/orders/${data.order_no}`)).data.status, 'pending');
   });
 
   test.serial(`${type}: placing sends the configured notify address`, async (t) => {
@@ -91,8 +91,8 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
     const { data } = await place((await makeMethod()).id);
     const path = `//api/payment/notify/${type}`;
     const body = sample.callback?.(data) ?? { out_trade_no: data.payment_no, trade_status: 'SUCCESS' };
-    const answer = await running().anonymous.post(path, body);
-    const query = await running().admin.post(`/payments/${data.payment_no}/query`);
+    const answer = await service.anonymous.post(path, body);
+    const query = await service.admin.post(`/payments/${data.payment_no}/query`);
     const { status, callbacks } = await shown(data);
     const verdicts = callbacks.map(({ verdict }: { verdict: string }) => verdict);
     const expected = sample.callback
@@ -105,7 +105,7 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
   if (!breakDown) return;
   test.serial(`${type}: a payment the channel refused can be placed again`, async (t) => {
     const { id } = await makeMethod();
-    const { order_no } = await makeOrder(running().admin);
+    const { order_no } = await makeOrder(service.admin);
     const headers = { 'Idempotency-Key': `${type}-${order_no}` };
     const repair = breakDown();
     const failed = await place(id, headers, order_no);
