@@ -117,7 +117,9 @@ test.serial('notifications are stored and listed without a worker', async (t) =>
 test.serial('five hundred receivers take a handful of statements', async (t) => {
   const receivers = (await makeReceivers(500)).reverse();
   const sockets = [];
-  for (const receiver of receivers) {
+  // Some of them look.
+  const isLooking = (_: unknown, index: number) => index % 5 === 0;
+  for (const receiver of receivers.filter(isLooking)) {
     const own = await selectRow<Credential>('SELECT id, password_hash FROM admins WHERE id = ?', [receiver]);
     const { jti } = await openSession(own, '127.0.0.1', undefined);
     sockets.push(await openSocket(service.url, await issueTicket(jti)));
@@ -140,11 +142,12 @@ test.serial('five hundred receivers take a handful of statements', async (t) => 
     ids,
     receivers.map((receiver) => rows.get(receiver)),
   );
+  const looked = ids.filter(isLooking);
   for (const [index, socket] of sockets.entries()) {
     const { data } = await socket.frame('notification');
-    t.deepEqual([data.id, data.title, data.content === content], [ids[index], title, true]);
+    t.deepEqual([data.id, data.title, data.content === content], [looked[index], title, true]);
     // Where Redis was slow, the frames at hand were sent again, with the same ids.
-    t.true(socket.frames.every((frame) => frame.data?.id === ids[index]));
+    t.true(socket.frames.every((frame) => frame.data?.id === looked[index]));
   }
   t.deepEqual(bystander.frames, []);
 
