@@ -194,7 +194,7 @@ test.serial('what is not the sum of its refunds or changes is found, and notifie
   await maintainTables.run({ day: '2026-01-01' }, AbortSignal.timeout(60_000));
   t.deepEqual(await notifications(), []);
   await t.throwsAsync(maintainTables.run({ day: '2026-01-01' }, AbortSignal.abort()), { any: true });
-  t.like(await books(), { level: 'ok' });
+  t.deepEqual(await checkEquations(), []);
   const set = (what: string, ...of: string[]) =>
     change(`UPDATE users u JOIN payments p ON p.user_id = u.id SET ${what} WHERE p.payment_no IN (?)`, [of]);
   for (const [index, [what]] of harm.entries()) await set(what, numbers[index] as string);
