@@ -13,7 +13,8 @@ import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest();
+/** Of this file and of the one that repeats it. */
+export const service = serviceTest();
 let admin: Client;
 
 test.before(() => {
