@@ -3,8 +3,9 @@ import '../support/environment.js';
 import '../support/short-deadlines.js';
 import '../support/private-address.js';
 import { createPublicKey } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
@@ -16,21 +17,26 @@ import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
-/** The first administrator at an API that callbacks reach, and at one whose address is somebody else's. */
+/** The first administrator at an API whose callbacks come through this door. */
 let admin: Client;
-let elsewhere: Client;
-let stranger: Server;
+let door: Server;
+/** Somebody else answers there. */
+let isAstray = false;
 
 test.before(async () => {
-  const local = { PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true' };
-  stranger = createServer((_, response) => response.writeHead(404).end('<h1>no</h1>'));
-  await once(stranger.listen(0, '127.0.0.1'), 'listening');
-  const { port } = stranger.address() as { port: number };
-  const [api, astray] = await Promise.all([
-    startApi({ ...local, APP_URL: service.url }),
-    startApi({ ...local, APP_URL: `http://127.0.0.1:${port}` }),
-  ]);
-  [admin, elsewhere] = [service.admin.at(api.url), service.admin.at(astray.url)];
+  door = createServer((asked, response) => {
+    if (isAstray) return response.writeHead(404).end('<h1>no</h1>');
+    const { method, headers, url = '' } = asked;
+    return asked.pipe(
+      request(service.url + url, { method, headers }, (answer) => {
+        answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+      }),
+    );
+  });
+  await once(door.listen(0, '127.0.0.1'), 'listening');
+  const { port } = door.address() as AddressInfo;
+  const local = { PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true', APP_URL: `http://127.0.0.1:${port}` };
+  admin = service.admin.at((await startApi(local)).url);
 });
 
 const make = async (type: string, config: object): Promise<{ id: number }> =>
@@ -93,16 +99,20 @@ test("a public key of our own in place of the platform's is detected", async (t)
   t.false(JSON.stringify(wrong).includes(privateLine));
 });
 
-test('a notify address of another system is detected', async (t) => {
+test.serial('a notify address of another system is detected', async (t) => {
   const { id } = await makeMethod(service.admin);
-  const astray = (await tested(id, elsewhere)).checks.at(-1);
+  isAstray = true;
+  const astray = (await tested(id)).checks.at(-1);
   t.like(astray, { field: 'notify_url', state: 'failed' });
   t.regex(astray.message, /not this service \(HTTP 404\)/);
-  stranger.closeAllConnections();
-  await once(stranger.close(), 'close');
-  const gone = (await tested(id, elsewhere)).checks.at(-1);
+  isAstray = false;
+  door.closeAllConnections();
+  const { port } = door.address() as AddressInfo;
+  await once(door.close(), 'close');
+  const gone = (await tested(id)).checks.at(-1);
   t.like(gone, { field: 'notify_url', state: 'failed' });
   t.regex(gone.message, /cannot be reached at APP_URL/);
+  await once(door.listen(port, '127.0.0.1'), 'listening');
   const other = await make('mock', { shared_secret: 'shared secret', notify_url: 'https://shop.test/n' });
   t.like((await tested(other.id)).checks.at(-1), { field: 'notify_url', state: 'skipped' });
   t.is((await tested(other.id)).notify_url, 'https://shop.test/n');
