@@ -14,7 +14,7 @@ export const lists: Fault[] = [
     from: `costMs < quickMs ? 0 : Math.max(keepMs, ageInCosts * costMs)`,
     to: `ageInCosts * costMs + 1000`,
     breaks: 'a quick total is cached',
-    test: pages,
+    test: 'test/trade/concurrency.test.ts',
     match: 'every process counts what another has just written',
   },
   {

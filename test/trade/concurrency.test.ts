@@ -1,4 +1,5 @@
-// Many callbacks at once over two API processes and a worker process: one effect, and nobody ever sees half of it.
+// Two API processes and a worker process. Many callbacks at once have one effect, and nobody ever sees half of it; totals of
+// lists are exact right after a write.
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
@@ -8,6 +9,7 @@ import {
   makeMethod,
   makeOrder,
   makePayment,
+  makeUser,
   mockCallback,
   unique,
   type MadePayment,
@@ -270,4 +272,107 @@ test.serial('a payment created while its order is being cancelled is cancelled o
     [...outcomes.keys()].filter((outcome) => !['200', 'order_not_payable'].includes(outcome)),
     [],
   );
+});
+
+const any = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
+
+async function totals(path: string): Promise<number[]> {
+  return Promise.all(callers.map(async (caller) => (await caller.get(path)).data.total));
+}
+
+test.serial('the totals after a write are exact on every process', async (t) => {
+  async function actor(): Promise<void> {
+    const user_id = (await makeUser(any(callers))).id;
+    const remark = unique('remark');
+    const states: Record<string, 'pending' | 'cancelled' | 'paid'> = {};
+    const expect = async () => {
+      const caller = any(callers);
+      const values = Object.values(states);
+      const filter = any([
+        '',
+        'status=pending',
+        'status=cancelled',
+        'status=paid',
+        `keyword=${remark}`,
+        'min_amount=0',
+      ]);
+      const wanted = filter.startsWith('status=')
+        ? values.filter((state) => `status=${state}` === filter)
+        : values;
+      t.is((await caller.get(`/orders?user_id=${user_id}&${filter}`)).data.total, wanted.length, filter);
+      // Every order here has one payment, whose state is the order's.
+      const paymentFilter = any(['', 'status=pending', 'status=paid', 'status=cancelled']);
+      const payments = paymentFilter ? values.filter((state) => `status=${state}` === paymentFilter) : values;
+      const { data } = await caller.get(`/payments?user_id=${user_id}&${paymentFilter}`);
+      t.is(
+        data.total,
+        payments.length + (paymentFilter === '' || paymentFilter === 'status=cancelled' ? deleted : 0),
+        paymentFilter,
+      );
+      t.true((await caller.get('/orders')).data.total >= values.length);
+    };
+    let deleted = 0;
+    for (let step = 0; step < 12; step++) {
+      const pending = Object.keys(states).filter((order) => states[order] === 'pending');
+      const order = pending[0];
+      const action = order ? any(['create', 'cancel', 'delete', 'pay', 'create']) : 'create';
+      if (action === 'create' || !order) {
+        const { order_no } = await makeOrder(any(callers), '7.10', { user_id, remark });
+        await any(callers).post('/payments', { order_no, payment_method_id: methodId });
+        states[order_no] = 'pending';
+      } else if (action === 'pay') {
+        const { data } = await any(callers).get(`/payments?order_no=${order}`);
+        await any(callers).post('//api/payment/notify/mock', mockCallback(data.list[0]));
+        states[order] = 'paid';
+      } else if (action === 'cancel') {
+        await any(callers).put(`/orders/${order}`, { status: 'cancelled' });
+        states[order] = 'cancelled';
+      } else {
+        await any(callers).delete(`/orders/${order}`);
+        delete states[order];
+        deleted++;
+      }
+      await expect();
+    }
+  }
+
+  await Promise.all([actor(), actor(), actor(), actor()]);
+  const [orders] = await select<{ total: number }>(
+    'SELECT COUNT(*) AS total FROM orders WHERE deleted_at IS NULL',
+  );
+  const [payments] = await select<{ total: number }>('SELECT COUNT(*) AS total FROM payments');
+  t.deepEqual(await totals('/orders'), [orders?.total, orders?.total]);
+  t.deepEqual(await totals('/payments'), [payments?.total, payments?.total]);
+});
+
+test.serial('every process counts what another has just written', async (t) => {
+  for (let users = 0; users < 10; users++) {
+    const username = unique('counted');
+    const [writer, reader] = users % 2 === 0 ? callers : callers.toReversed();
+    const before = (await reader?.get('/users?username=counted&page_size=1'))?.data.total as number;
+    await writer?.post('/users', { username });
+    for (const caller of callers)
+      t.is((await caller.get('/users?username=counted&page_size=1')).data.total, before + 1);
+  }
+});
+
+test.serial('a list with one row shows either that row or nothing', async (t) => {
+  const user_id = (await makeUser(service.admin)).id;
+  const [one, other] = callers;
+  let isOver = false;
+  const reading = [one, other, one, other].map(async (reader) => {
+    const seen = new Set<string>();
+    while (!isOver) {
+      const { status, data } = await reader.get(`/orders?user_id=${user_id}`);
+      const rows = data.list.map((row: { user_id: number }) => row.user_id === user_id);
+      seen.add(`${status} ${data.total} ${rows}`);
+    }
+    return [...seen];
+  });
+  for (let round = 0; round < 20; round++) {
+    const { order_no } = await makeOrder(one, '1', { user_id });
+    await other.delete(`/orders/${order_no}`);
+  }
+  isOver = true;
+  t.deepEqual([...new Set((await Promise.all(reading)).flat())].sort(), ['200 0 ', '200 1 true']);
 });
