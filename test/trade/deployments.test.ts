@@ -2,6 +2,11 @@
 // times in the zone of the request.
 import '../support/environment.js';
 import '../support/local-gateways.js';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { trace as traceOf } from '../support/callbacks.js';
 import type { Client } from '../support/client.js';
@@ -12,13 +17,16 @@ import {
   makeOrder,
   makePayment,
   mockCallback,
+  unique,
   type MadePayment,
 } from '../support/factories.js';
 import { wechatConfig } from '../support/merchant.js';
 import { deliver } from '../support/notices.js';
 import { startApi } from '../support/processes.js';
 import { paidPayment } from '../support/refunds.js';
+import { newCertificate, newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
+import { WechatPlatform } from '../support/wechat-platform.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
@@ -26,11 +34,16 @@ const companies = companiesTest(service);
 let production: Client;
 let withoutPayments: Client;
 let withoutMock: Client;
+/** Which one of them trusts. */
+const keys = newRsaKeys();
+const certificate = newCertificate(keys, undefined, 'localhost').pem;
+const trusted = join(tmpdir(), `${unique('ca-')}.pem`);
 
 test.before(async () => {
   // No production starts on the password that everybody knows.
   const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
   await service.admin.put('/password', own);
+  await writeFile(trusted, certificate);
   const started = await Promise.all([
     startApi({
       ...{ NODE_ENV: 'production', HOST: '127.0.0.1', MODULE_ORDERS_ENABLED: 'false' },
@@ -42,12 +55,14 @@ test.before(async () => {
     }),
     startApi({
       ...{ PAYMENT_GATEWAYS_ENABLED: 'wechat , alipay', PAYMENT_CHANNEL_RESULTS: 'alipay' },
-      APP_URL: service.url,
+      ...{ APP_URL: service.url, NODE_EXTRA_CA_CERTS: trusted, PAYMENT_GATEWAY_TIMEOUT_MS: '10000' },
     }),
   ]);
   const clients = started.map(({ url }) => service.admin.at(url)) as [Client, Client, Client];
   [production, withoutPayments, withoutMock] = clients;
 });
+
+test.after.always(() => rm(trusted, { force: true }));
 
 test('production accepts no mock method without a secret', async (t) => {
   const unsigned = await makeMethod(service.admin, '');
@@ -271,4 +286,28 @@ test('a notice that was stored while the switch was off can be replayed only whe
   const path = `/payments/${payment.payment_no}/callbacks/${data.callbacks[0].id}/replay`;
   t.is((await service.admin.post(path)).errorCode, 'payment_gateway_not_implemented');
   t.is((await withoutMock.post(path)).data.outcome, 'paid');
+});
+
+test('the TLS certificate of a gateway is verified', async (t) => {
+  const tls = await WechatPlatform.start({ key: keys.privatePem, cert: certificate });
+  const mute = createServer().listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  t.teardown(() => {
+    tls.stop();
+    mute.close();
+  });
+  const place = async (client: Client, more: object = {}) => {
+    const config = { ...tls.config, notify_url: 'https://shop.test/notify', ...more };
+    const { data: method } = await service.admin.post('/payment-methods', { type: 'wechat', config });
+    const { order_no } = await makeOrder(service.admin);
+    const body = { order_no, payment_method_id: method.id, initiate: true };
+    return client.post('/payments', body, { 'Accept-Language': 'en-US' });
+  };
+  t.regex((await place(service.admin)).message, /cannot be reached \(\w*SELF_SIGNED\w*\)/);
+  t.is((await place(withoutMock)).status, 200);
+  const { port } = mute.address() as AddressInfo;
+  const answer = await place(withoutMock, { gateway: `https://localhost:${port}` });
+  t.is(answer.status, 502);
+  // The connect timeout of 3 s has no error code; the gateway timeout of 10 s has another text.
+  t.regex(answer.message, /cannot be reached$/);
 });

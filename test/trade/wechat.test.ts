@@ -2,15 +2,9 @@
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import { createPublicKey, verify } from 'node:crypto';
-import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { makeMethod, makeOrder, mockCallback, unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
 import { newCertificate, newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -215,43 +209,6 @@ test.serial('a configured platform public key replaces the certificates', async 
   t.is(own.downloads, 0);
   own.keys = newRsaKeys();
   t.regex((await place(id)).payment.fail_reason ?? '', /no valid signature/);
-});
-
-test.serial('the TLS certificate of the gateway is verified', async (t) => {
-  const keys = newRsaKeys();
-  const { pem } = newCertificate(keys, undefined, 'localhost');
-  const file = join(tmpdir(), `${unique('ca-')}.pem`);
-  await writeFile(file, pem);
-  const tls = await WechatPlatform.start({ key: keys.privatePem, cert: pem });
-  const mute = createServer().listen(0, '127.0.0.1');
-  await once(mute, 'listening');
-  const trusting = await startApi({ NODE_EXTRA_CA_CERTS: file, PAYMENT_GATEWAY_TIMEOUT_MS: '10000' });
-  t.teardown(async () => {
-    tls.stop();
-    mute.close();
-    await killProcesses();
-    await rm(file);
-  });
-
-  const id = await newMethod(tls.config);
-  t.regex((await place(id)).payment.fail_reason ?? '', /cannot be reached \(\w*SELF_SIGNED\w*\)/);
-  const admin = service.admin.at(trusting.url);
-  const placeThere = async (payment_method_id: number) => {
-    const { order_no } = await makeOrder(service.admin);
-    return admin.post(
-      '/payments',
-      { order_no, payment_method_id, initiate: true },
-      { 'Accept-Language': 'en-US' },
-    );
-  };
-  t.is((await placeThere(id)).status, 200);
-  const { port } = mute.address() as AddressInfo;
-  const gateway = `https://localhost:${port}`;
-  const muteId = await newMethod({ gateway });
-  const answer = await placeThere(muteId);
-  t.is(answer.status, 502);
-  // The connect timeout of 3 s has no error code; the gateway timeout of 10 s has another text.
-  t.regex(answer.message, /cannot be reached$/);
 });
 
 test.serial('placing again under the same key asks for the same payment', async (t) => {
