@@ -4,7 +4,7 @@ import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { setClock } from '../../src/lib/values/clock.js';
-import { change, select } from '../../src/lib/database/db.js';
+import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
 import {
@@ -13,7 +13,6 @@ import {
   makePayment,
   makeUser,
   mockCallback,
-  unique,
   type MadeOrder,
 } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';

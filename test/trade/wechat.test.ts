@@ -5,7 +5,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { makeMethod, makeOrder, mockCallback, unique } from '../support/factories.js';
-import { newCertificate, newRsaKeys } from '../support/rsa-keys.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 import { WechatPlatform, type WechatMood } from '../support/wechat-platform.js';
