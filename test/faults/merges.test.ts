@@ -1,5 +1,6 @@
 // Merges survive faults: a killed worker, an emptied or absent Redis, runs that overlap, a full disk.
 import '../support/environment.js';
+import { own } from '../support/own-redis-service.js';
 import test from 'ava';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,13 +11,12 @@ import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
 import type { Answer } from '../support/client.js';
 import { unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
-import { startWorkerProcess } from '../support/processes.js';
-import { ownRedisServiceTest } from '../support/own-redis-service.js';
+import { startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { openSocket, ticketOf, type Notice } from '../support/socket.js';
 import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
-const own = ownRedisServiceTest();
+let worker: TestProcess;
 
 const size = 50_000;
 const quickSweeps = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
@@ -59,29 +59,6 @@ const notices = async (text: string): Promise<Notice[]> =>
     content.includes(text),
   );
 
-test.serial('a merge that exceeds its deadline answers merging', async (t) => {
-  const content = textOf(3 * size);
-  const { chunk_id, filename } = await uploaded(content);
-  const socket = await openSocket(own.admin.url, await ticketOf(own.admin));
-  const begun = Date.now();
-  const answer = await merge(chunk_id);
-  t.deepEqual([answer.status, answer.data], [200, { chunk_id, status: 'merging' }]);
-  t.true(Date.now() - begun >= 9000 && Date.now() - begun < 13_000);
-  t.is((await progress(chunk_id)).status, 'merging');
-  t.is((await sendChunk(own.admin, chunk_id, 0, 'x')).errorCode, 'chunk_session_closed');
-  const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
-  const { data } = await socket.frame<Record<string, unknown>>('merge');
-  t.deepEqual([data.chunk_id, data.status], [chunk_id, 'completed']);
-  const notice = await socket.frame('notification');
-  t.regex(notice.data.title, /上传完成.*complete/);
-  t.is(notice.data.content, filename);
-  const [attachment] = await made(filename);
-  t.deepEqual([attachment?.id, attachment?.sha256], [data.attachment_id, sha256(content)]);
-  t.is((await notices(filename)).length, 1);
-  socket.socket.close();
-  t.is(await worker.stop(), 0);
-});
-
 test.serial('the merge of a killed worker is completed once by another', async (t) => {
   const content = textOf(24 * 1024 * 1024);
   const { chunk_id, filename, key } = await uploaded(content, { chunkSize: 8 * 1024 * 1024 });
@@ -94,14 +71,14 @@ test.serial('the merge of a killed worker is completed once by another', async (
     select<{ storage_key: string }>(
       `SELECT storage_key FROM stored_files WHERE state = 'reserved' AND storage_key LIKE 'attachments/%'`,
     );
-  const first = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, 'files');
+  const first = await startWorkerProcess(quickSweeps, 'files');
   const abandoned = await until(async () => (await reserved())[0]?.storage_key, 30_000);
   await until(() => existsSync(join(config.storage.root, abandoned)), 30_000);
   await first.kill();
   await letGo();
   t.deepEqual([(await progress(chunk_id)).status, (await made(filename)).length], ['merging', 0]);
   const killedAt = Date.now();
-  const second = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, 'files');
+  worker = await startWorkerProcess(quickSweeps, 'files');
   await until(async () => (await progress(chunk_id)).status === 'completed', 40_000);
   t.true(Date.now() - killedAt < 35_000, `merged after ${Date.now() - killedAt} ms`);
   const list = await made(filename);
@@ -109,7 +86,6 @@ test.serial('the merge of a killed worker is completed once by another', async (
     list.map((item) => item.sha256),
     [sha256(content)],
   );
-  await second.kill();
 });
 
 test.serial('the sweeper finds a merge after Redis was emptied', async (t) => {
@@ -117,20 +93,17 @@ test.serial('the sweeper finds a merge after Redis was emptied', async (t) => {
   const { chunk_id, filename, key } = await uploaded(content);
   await beginMerge(key, {});
   await own.redis.run('FLUSHALL');
-  const worker = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, 'files');
   await until(async () => (await progress(chunk_id)).status === 'completed');
   t.deepEqual(
     (await made(filename)).map((item) => item.sha256),
     [sha256(content)],
   );
   t.is((await notices(filename)).length, 1, 'the request that began it has gone');
-  await worker.kill();
 });
 
 test.serial('a merge requested without Redis is done when Redis is back', async (t) => {
   const content = textOf(2 * size);
   const { chunk_id, filename } = await uploaded(content);
-  const worker = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, 'files');
   await own.redis.stop();
   const begun = Date.now();
   const answer = await merge(chunk_id);
@@ -141,6 +114,56 @@ test.serial('a merge requested without Redis is done when Redis is back', async 
   t.is((await made(filename)).length, 1);
   await until(async () => (await notices(filename)).length === 1);
   await worker.kill();
+});
+
+test.serial('a merge that exceeds its deadline answers merging', async (t) => {
+  const content = textOf(3 * size);
+  const { chunk_id, filename } = await uploaded(content);
+  const socket = await openSocket(own.admin.url, await ticketOf(own.admin));
+  const begun = Date.now();
+  const answer = await merge(chunk_id);
+  t.deepEqual([answer.status, answer.data], [200, { chunk_id, status: 'merging' }]);
+  t.true(Date.now() - begun >= 9000 && Date.now() - begun < 13_000);
+  t.is((await progress(chunk_id)).status, 'merging');
+  t.is((await sendChunk(own.admin, chunk_id, 0, 'x')).errorCode, 'chunk_session_closed');
+  worker = await startWorkerProcess(noSweeps, 'files');
+  const { data } = await socket.frame<Record<string, unknown>>('merge');
+  t.deepEqual([data.chunk_id, data.status], [chunk_id, 'completed']);
+  const notice = await socket.frame('notification');
+  t.regex(notice.data.title, /上传完成.*complete/);
+  t.is(notice.data.content, filename);
+  const [attachment] = await made(filename);
+  t.deepEqual([attachment?.id, attachment?.sha256], [data.attachment_id, sha256(content)]);
+  t.is((await notices(filename)).length, 1);
+  socket.socket.close();
+});
+
+test.serial('a failed merge can be started again', async (t) => {
+  const content = textOf(2 * size);
+  const { chunk_id, filename, key } = await uploaded(content);
+  await beginMerge(key, {});
+  await mergeChunks.onAbandoned?.(key, new Error('the storage was away'));
+  const failed = await progress(chunk_id);
+  t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
+  t.is((await merge(chunk_id)).data.sha256, sha256(content));
+  t.deepEqual(await notices(filename), [], 'its request has answered');
+});
+
+test.serial('a missing chunk fails the merge', async (t) => {
+  const content = textOf(2 * size);
+  const { chunk_id, key } = await uploaded(content);
+  const [{ storage_key } = { storage_key: '' }] = await select<{ storage_key: string }>(
+    'SELECT storage_key FROM chunks WHERE chunk_id = ? AND chunk_index = 1',
+    [chunk_id],
+  );
+  const file = join(config.storage.root, storage_key);
+  renameSync(file, `${file}.away`);
+  await beginMerge(key, {});
+  t.like(await mergeChunks.run(key, new AbortController().signal), { status: 'failed' });
+  const failed = await progress(chunk_id);
+  t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
+  renameSync(`${file}.away`, file);
+  t.is((await merge(chunk_id)).data.sha256, sha256(content));
 });
 
 test.serial('overlapping runs make one attachment', async (t) => {
@@ -176,50 +199,15 @@ test.serial('a merge that ends before its deadline is answered', async (t) => {
   t.is(row?.to_be_told, 0);
 });
 
-test.serial('a failed merge can be started again', async (t) => {
-  const content = textOf(2 * size);
-  const { chunk_id, filename, key } = await uploaded(content);
-  await beginMerge(key, {});
-  await mergeChunks.onAbandoned?.(key, new Error('the storage was away'));
-  const failed = await progress(chunk_id);
-  t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
-  const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
-  t.is((await merge(chunk_id)).data.sha256, sha256(content));
-  t.deepEqual(await notices(filename), [], 'its request has answered');
-  await worker.kill();
-});
-
-test.serial('a missing chunk fails the merge', async (t) => {
-  const content = textOf(2 * size);
-  const { chunk_id, key } = await uploaded(content);
-  const [{ storage_key } = { storage_key: '' }] = await select<{ storage_key: string }>(
-    'SELECT storage_key FROM chunks WHERE chunk_id = ? AND chunk_index = 1',
-    [chunk_id],
-  );
-  const file = join(config.storage.root, storage_key);
-  renameSync(file, `${file}.away`);
-  await beginMerge(key, {});
-  t.like(await mergeChunks.run(key, new AbortController().signal), { status: 'failed' });
-  const failed = await progress(chunk_id);
-  t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
-  renameSync(`${file}.away`, file);
-  const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
-  t.is((await merge(chunk_id)).data.sha256, sha256(content));
-  await worker.kill();
-});
-
 test.serial('a full disk fails the merge', async (t) => {
   const content = textOf(6 * 1024 * 1024);
   const { chunk_id } = await uploaded(content, { chunkSize: 1024 * 1024 });
+  await worker.kill();
   // No file of this worker may grow beyond 4 MiB (in blocks of 1 KiB).
-  const cramped = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files', 4096);
+  await startWorkerProcess(noSweeps, 'files', 4096);
   const answer = await merge(chunk_id);
   t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);
-  await cramped.kill();
   t.deepEqual(readdirSync(join(config.storage.root, 'partial')), []);
   const failed = await progress(chunk_id);
   t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'storage_full', 6]);
-  const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
-  t.is((await merge(chunk_id)).data.sha256, sha256(content));
-  await worker.kill();
 });

@@ -1,45 +1,32 @@
-// The service of a test file with a Redis of its own, which can be emptied or taken away; the test starts its workers.
+// The service of a test file with a Redis of its own, which can be emptied or taken away; imported right after environment.ts.
+// The test starts its workers.
 import test from 'ava';
-import { Client } from './client.js';
-import { killProcesses, startApi } from './processes.js';
-import { startOwnRedis, type OwnRedis } from './redis.js';
-import { startService, type Service } from './service.js';
+import { likelyPort } from './free-port.js';
+import type { OwnRedis } from './redis.js';
+import type { Service } from './service.js';
 
-interface OwnRedisService {
-  redis: OwnRedis;
-  admin: Client;
-  adminId: number;
-}
+// Chosen at once, because tests must be declared before anything is waited for.
+const port = likelyPort();
 
-/** Declares it; it can be used from the first test on. */
-export function ownRedisServiceTest(): OwnRedisService {
-  let service: Service | undefined;
-  let started: OwnRedisService | undefined;
-  const running = (): OwnRedisService => {
-    if (!started) throw new Error('the service starts before the first test');
-    return started;
-  };
-  test.before(async () => {
-    service = await startService({ withWorker: false });
-    const redis = await startOwnRedis();
-    const api = await startApi(redis.env);
-    const admin = await new Client(api.url).signIn();
-    started = { redis, admin, adminId: (await admin.get('/info')).data.id };
-  });
-  test.after.always(async () => {
-    await killProcesses();
-    await started?.redis.remove();
-    await service?.stop();
-  });
-  return {
-    get redis() {
-      return running().redis;
-    },
-    get admin() {
-      return running().admin;
-    },
-    get adminId() {
-      return running().adminId;
-    },
-  };
-}
+Object.assign(process.env, { REDIS_URL: `redis://127.0.0.1:${port}/0`, REDIS_SENTINELS: '' });
+
+/** It can be used from the first test on. */
+export const own = {} as { redis: OwnRedis; admin: Service['admin']; adminId: number };
+let service: Service | undefined;
+
+test.before(async () => {
+  const { OwnRedis } = await import('./redis.js');
+  own.redis = new OwnRedis(port);
+  await own.redis.start();
+  const { startService } = await import('./service.js');
+  service = await startService({ withWorker: false });
+  own.admin = service.admin;
+  own.adminId = (await own.admin.get('/info')).data.id;
+});
+
+test.after.always(async () => {
+  const { killProcesses } = await import('./processes.js');
+  await killProcesses();
+  await service?.stop();
+  await own.redis?.remove();
+});
