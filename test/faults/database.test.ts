@@ -1,31 +1,43 @@
 // The database stopped, killed, frozen: no callback is acknowledged, and its effect follows once (docs/promises.md R1, R8).
 import '../support/environment.js';
+import '../support/local-gateways.js';
+import '../support/open-results.js';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { projectRoot } from '../../config/environment.js';
-import { Client, type Answer } from '../support/client.js';
+import { Client } from '../support/client.js';
+import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import { deliver, type Notice } from '../support/notices.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
 let database: OwnDatabase;
 let api: TestProcess;
+/** Asked by nobody at first. */
+let second: TestProcess;
 let worker: TestProcess;
 let admin: Client;
 let methodId: number;
 
 const env = () => ({ ...database.env, CALLBACK_WAIT_MS: '500' });
 
-test.before(async () => {
+test.serial.before(async () => {
   database = await startOwnDatabase();
-  [api, worker] = await Promise.all([startApi(env()), startWorkerProcess(env())]);
+  [api, second, worker] = await Promise.all([startApi(env()), startApi(env()), startWorkerProcess(env())]);
   admin = await new Client(api.url).signIn();
   methodId = (await makeMethod(admin)).id;
+});
+
+const companies = companiesTest({
+  get admin() {
+    return admin;
+  },
 });
 
 test.after.always(async () => {
@@ -33,29 +45,15 @@ test.after.always(async () => {
   await database.remove();
 });
 
-interface Attempt {
-  status: number;
-  errorCode: string | undefined;
-  data: Answer['data'];
-  ms: number;
-}
-
-const notify = async (payment: MadePayment): Promise<Attempt> => {
+const notify = async (payment: MadePayment) => {
   const begun = Date.now();
-  const { status, errorCode, data } = await admin.post('//api/payment/notify/mock', mockCallback(payment));
-  return { status, errorCode, data, ms: Date.now() - begun };
+  const answer = await admin.post('//api/payment/notify/mock', mockCallback(payment));
+  return { ...answer, ms: Date.now() - begun };
 };
 
 /** As a provider does: again and again until it is acknowledged. */
 const notifyUntilAcknowledged = (payment: MadePayment, patienceMs = 30_000) =>
-  until(
-    async () => {
-      const answer = await notify(payment).catch(() => undefined);
-      return answer?.status === 200;
-    },
-    patienceMs,
-    200,
-  );
+  until(async () => (await notify(payment).catch(() => undefined))?.status === 200, patienceMs, 200);
 
 /** Callbacks of many payments at once are all answered 503, in time. */
 async function refusesAll(t: ExecutionContext, payments: MadePayment[]): Promise<void> {
@@ -97,37 +95,32 @@ test.serial('a stopped database is answered 503 within the deadline', async (t) 
   for (const payment of payments) await isPaidOnce(t, payment);
 });
 
-test.serial('what fails again and again while the database is stopped is logged once a minute', async (t) => {
-  const { socket } = await openSocket(admin.url, await ticketOf(admin));
-  t.teardown(() => socket.close());
-  const lines = () => api.output().match(/checking the sessions of open connections failed/g)?.length ?? 0;
-  await database.stop();
-  // The check fails twice a second.
-  const begun = Date.now();
-  await until(
-    async () => {
-      t.is((await admin.get('/orders')).status, 503);
-      return Date.now() - begun > 2500;
-    },
-    10_000,
-    100,
-  );
-  await database.start();
-  await until(async () => (await admin.get('//readyz')).status === 200);
-  t.is(lines(), 1);
-});
-
-test.serial('a socket is refused like a request while the database is stopped', async (t) => {
-  const second = await startApi(env());
-  const ticket = await ticketOf(admin);
-  await database.stop();
-  const refusal = await t.throwsAsync(openSocket(second.url, ticket), { message: '503' });
-  await database.start();
-  t.like(refusal?.cause, { 'retry-after': '2' });
-  await until(() => second.output().includes('"reason":"database_unavailable"'));
-  await second.kill();
-  await until(async () => (await admin.get('//readyz')).status === 200);
-});
+test.serial(
+  'a stopped database refuses sockets as it does requests, and is logged once a minute',
+  async (t) => {
+    const { socket } = await openSocket(admin.url, await ticketOf(admin));
+    t.teardown(() => socket.close());
+    const ticket = await ticketOf(admin);
+    const lines = () => api.output().match(/checking the sessions of open connections failed/g)?.length ?? 0;
+    await database.stop();
+    // The check fails twice a second.
+    const begun = Date.now();
+    const refusal = await t.throwsAsync(openSocket(second.url, ticket), { message: '503' });
+    t.like(refusal?.cause, { 'retry-after': '2' });
+    await until(
+      async () => {
+        t.is((await admin.get('/orders')).status, 503);
+        return Date.now() - begun > 2500;
+      },
+      10_000,
+      100,
+    );
+    await database.start();
+    await until(() => second.output().includes('"reason":"database_unavailable"'));
+    await until(async () => (await admin.get('//readyz')).status === 200);
+    t.is(lines(), 1);
+  },
+);
 
 test.serial('a frozen database is answered 503 within the deadline', async (t) => {
   const payments = await makePayments(12);
@@ -140,6 +133,24 @@ test.serial('a frozen database is answered 503 within the deadline', async (t) =
   }
   await Promise.all(payments.map((payment) => notifyUntilAcknowledged(payment)));
   for (const payment of payments) await isPaidOnce(t, payment);
+});
+
+test.serial('a notice is answered 503 while the database is away, and pays once later', async (t) => {
+  const waiting: { type: Type; payment: Placed; notice: Notice }[] = [];
+  for (const type of [...types, ...types, ...types, ...types]) {
+    const payment = await companies.place(type);
+    waiting.push({ type, payment, notice: companies.noticeOf(type, payment) });
+  }
+  const send = async ({ type, notice }: (typeof waiting)[number]) =>
+    (await deliver(`${admin.url}/api/payment/notify/${type}`, notice))[0];
+  await database.stop();
+  for (const answer of await Promise.all([...waiting, ...waiting].map(send)))
+    t.deepEqual([answer?.status, answer?.slug], [503, 'database_unavailable']);
+  await database.start();
+  for (const one of waiting) {
+    await until(async () => [200, 204].includes((await send(one))?.status ?? 0), 30_000, 200);
+    await isPaidOnce(t, one.payment);
+  }
 });
 
 test.serial('callbacks acknowledged before an outage are settled after it', async (t) => {
@@ -161,7 +172,7 @@ test.serial(
     const acknowledged = new Set<string>();
     const providers = payments.map(async (payment, index) => {
       await until(() => acknowledged.size >= index - 8, 60_000);
-      // Beside others a new API may take half a minute to start.
+      // Beside others a new worker may take half a minute to start.
       await notifyUntilAcknowledged(payment, 60_000);
       acknowledged.add(payment.payment_no);
     });
@@ -172,8 +183,8 @@ test.serial(
     await database.start();
     await until(() => acknowledged.size >= 20, 60_000);
     await api.kill();
-    [api, worker] = await Promise.all([startApi(env()), startWorkerProcess(env())]);
-    admin = admin.at(api.url);
+    admin = admin.at(second.url);
+    worker = await startWorkerProcess(env());
     await Promise.all(providers);
     t.is(acknowledged.size, payments.length);
     for (const payment of payments) await isPaidOnce(t, payment);
@@ -195,5 +206,4 @@ test.serial("HAProxy's check takes the database that takes writes", async (t) =>
   await database.run('SET GLOBAL read_only = 0');
   await database.stop('SIGKILL');
   await t.throwsAsync(run());
-  await database.start();
 });

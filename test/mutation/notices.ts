@@ -188,7 +188,7 @@ export const notices: Fault[] = [
     from: `const accepted = await accept(channel, callback, ctx);`,
     to: `const accepted = await accept(channel, callback, ctx).catch(() => ({ paymentNo: '', orderNo: '', callback: undefined }));`,
     breaks: 'a notice is acknowledged while the database is away',
-    test: 'test/faults/notices.test.ts',
+    test: 'test/faults/database.test.ts',
     match: '*a notice is answered 503*',
   },
   {
