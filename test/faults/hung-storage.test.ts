@@ -6,22 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { withTimeout } from '../../src/lib/process/timers.js';
 import { Client } from '../support/client.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { until } from '../support/until.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'hung-'));
 const root = join(folder, 'storage');
 const startedFile = join(folder, 'started');
 
-test.after.always(async () => {
-  await killProcesses();
+processesTest(async () => {
   for (const pid of await startedPrograms()) process.kill(pid, 'SIGKILL');
   await rm(folder, { recursive: true, force: true });
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
 });
 
 async function startedPrograms(): Promise<number[]> {
@@ -38,36 +35,32 @@ async function makeHanging(path: string): Promise<void> {
 const inTime = (start: Promise<TestProcess>): Promise<TestProcess> =>
   withTimeout(start, 60_000, (_, reject) => reject(new Error('the process did not start')));
 
-test.serial('processes start while their storage hangs', async (t) => {
-  const env = { STORAGE_ROOT: root };
-  await (await startApi(env)).stop();
-  await makeHanging(join(root, 'storage-mark'));
-  const begun = Date.now();
-  const [api, worker] = await Promise.all([
-    inTime(startApi(env)),
-    inTime(startWorkerProcess(env, 'exports')),
-  ]);
-  t.log(`started after ${Date.now() - begun} ms`);
-  for (const started of [api, worker]) {
-    const late = '"part":"check of the storage","msg":"a part of the start has not ended';
-    await until(() => started.output().includes(late));
-  }
-  const admin = await new Client(api.url).signIn();
-  t.is((await admin.get('/users')).status, 200);
-});
-
-test.serial('live figures start no program, which could hang', async (t) => {
+test('processes start while their storage hangs, and live figures start no program, which could', async (t) => {
   const programs = join(folder, 'programs');
   await mkdir(programs);
   for (const program of ['df', 'cat']) {
     await writeFile(join(programs, program), `#!/bin/sh\necho $$ >> ${startedFile}\nexec sleep 1000\n`);
     await chmod(join(programs, program), 0o755);
   }
-  const api = await startApi({ PATH: `${programs}:${process.env.PATH}` });
-  const { headers } = await new Client(api.url).signIn();
+  const env = { STORAGE_ROOT: root, PATH: `${programs}:${process.env.PATH}` };
+  await (await startApi(env)).stop();
+  await makeHanging(join(root, 'storage-mark'));
+  const [api, worker] = await Promise.all([
+    inTime(startApi(env)),
+    inTime(startWorkerProcess(env, 'exports')),
+  ]);
+  for (const started of [api, worker]) {
+    const late = '"part":"check of the storage","msg":"a part of the start has not ended';
+    await until(() => started.output().includes(late));
+  }
+  const admin = await new Client(api.url).signIn();
+  t.is((await admin.get('/users')).status, 200);
   for (let round = 0; round < 3; round++) {
     const signal = AbortSignal.timeout(10_000);
-    const answer = await fetch(`${api.url}/api/admin/monitor/system-info`, { headers, signal });
+    const answer = await fetch(`${api.url}/api/admin/monitor/system-info`, {
+      headers: admin.headers,
+      signal,
+    });
     const { data } = (await answer.json()) as {
       data: { cpu: { usage: number }; disk: { total: number; used: number }; memory: { total: number } };
     };

@@ -4,7 +4,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
 import { mustHold } from '../support/figures.js';
 import { beforeDatabase, beforeRedis } from '../support/faulty-proxy.js';
@@ -79,70 +79,45 @@ for (const how of ['refuse', 'drop'] as const) {
   });
 }
 
-test.serial('a start waits for an unreachable database', async (t) => {
-  const [proxy, later] = await Promise.all([beforeDatabase(), beforeDatabase()]);
-  try {
-    proxy.refuse();
-    later.drop();
-    const starting = [startApi(proxy.env), startApi(later.env)];
-    figures.faults += 2;
-    await until(() => proxy.tried >= 2 && later.tried >= 2, 60_000);
-    proxy.pass();
-    later.pass();
-    for (const api of await Promise.all(starting)) {
-      await until(() => api.output().includes('waiting for the database'));
-      t.is((await new Client(api.url).get('//readyz')).status, 200);
-    }
-  } finally {
-    proxy.close();
-    later.close();
-  }
-});
+const steps = ['CREATE TABLE IF NOT EXISTS users', 'innodb_flush_log_at_trx_commit', "'STORAGE'"];
 
-test.serial('an interrupted preparation is repeated as a whole', async (t) => {
-  const proxy = await beforeDatabase();
-  const name = `${process.env.DB_NAME}_again`;
-  try {
-    // Cut in the middle of the migrations, lost while permissions are written.
-    proxy.cutAt('CREATE TABLE IF NOT EXISTS users');
-    proxy.forgetAt('INSERT INTO `permissions`', 'answers');
-    figures.faults += 2;
-    const api = await startApi({ ...proxy.env, DB_NAME: name });
-    await until(() => api.output().includes('waiting for the database'));
-    t.is(proxy.armed, 0, 'both faults were met');
-    await new Client(api.url).signIn();
-    const [row] = await select<{ admins: number; repeated: number }>(
-      `SELECT (SELECT COUNT(*) FROM \`${name}\`.admins) AS admins,
-         (SELECT COUNT(*) - COUNT(DISTINCT slug) FROM \`${name}\`.permissions) AS repeated`,
-    );
-    t.deepEqual(row, { admins: 1, repeated: 0 });
-  } finally {
-    proxy.close();
-    await killProcesses();
-    await db.query(`DROP DATABASE IF EXISTS \`${name}\``);
-  }
-});
-
-for (const [start, name, checks] of [
-  [startApi, 'an API', ['innodb_flush_log_at_trx_commit', "'STORAGE'"]],
-  [startWorkerProcess, 'a worker', ['innodb_flush_log_at_trx_commit', 'payment_methods m', "'STORAGE'"]],
+for (const [start, name, how, cuts] of [
+  [startApi, 'an API', 'refuse', steps],
+  [startWorkerProcess, 'a worker', 'drop', [...steps, 'payment_methods m']],
 ] as const) {
-  test.serial(`${name} starts although its connection is lost at each of its checks`, async (t) => {
-    const proxy = await beforeDatabase();
-    try {
-      const statements = proxy.listenIn();
-      for (const text of checks) proxy.cutAt(text);
-      figures.faults += checks.length;
-      const started = await start(proxy.env);
-      t.is(proxy.armed, 0);
-      for (const text of checks)
-        t.true(statements.filter((sql) => sql.includes(text)).length >= 2, `${text} is asked again`);
-      await until(() => started.output().includes('waiting for the database'));
-      await started.kill();
-    } finally {
-      proxy.close();
-    }
-  });
+  const away = how === 'refuse' ? 'refuses' : 'is silent';
+  test.serial(
+    `${name} comes up although the database ${away} at first and each step is cut off`,
+    async (t) => {
+      const proxy = await beforeDatabase();
+      const DB_NAME = `${process.env.DB_NAME}_${how}`;
+      try {
+        const statements = proxy.listenIn();
+        proxy[how]();
+        for (const text of cuts) proxy.cutAt(text);
+        if (start === startApi) proxy.forgetAt('INSERT INTO `permissions`', 'answers');
+        figures.faults += 1 + proxy.armed;
+        const starting = start({ ...proxy.env, DB_NAME });
+        await until(() => proxy.tried >= 2, 60_000);
+        proxy.pass();
+        const started = await starting;
+        t.is(proxy.armed, 0, 'all faults were met');
+        for (const text of cuts)
+          t.true(statements.filter((sql) => sql.includes(text)).length >= 2, `${text} is asked again`);
+        await until(() => started.output().includes('waiting for the database'));
+        const [row] = await select<{ admins: number; repeated: number }>(
+          `SELECT (SELECT COUNT(*) FROM \`${DB_NAME}\`.admins) AS admins,
+           (SELECT COUNT(*) - COUNT(DISTINCT slug) FROM \`${DB_NAME}\`.permissions) AS repeated`,
+        );
+        t.deepEqual(row, { admins: 1, repeated: 0 });
+        if (start === startApi) await new Client(started.url).signIn();
+        await started.kill();
+      } finally {
+        proxy.close();
+        await db.query(`DROP DATABASE IF EXISTS \`${DB_NAME}\``);
+      }
+    },
+  );
 }
 
 test.serial('no answer took long', (t) => {

@@ -5,16 +5,18 @@ import '../support/open-results.js';
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
 import { companiesTest } from '../support/companies.js';
-import { startWorkerProcess } from '../support/processes.js';
+import { startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { booksOf, refundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
+
+let worker: TestProcess;
 
 const service = serviceTest({ withWorker: false });
 const companies = companiesTest(service);
 
 test.serial('a worker killed between call and booking leaves a refund that is asked for first', async (t) => {
-  const worker = await startWorkerProcess();
+  worker = await startWorkerProcess();
   const payment = await companies.paid('wechat');
   const { results, refunds } = companies.wechat;
   results.after = async (operation, number) => {
@@ -28,18 +30,16 @@ test.serial('a worker killed between call and booking leaves a refund that is as
   await until(() => worker.child.signalCode !== null);
   t.like(await booksOf(payment), { refund_reserved: '69.00', refunded_amount: '0.00' });
   results.reset();
-  const successor = await startWorkerProcess();
+  worker = await startWorkerProcess();
   // Its lease is over.
   await change('UPDATE refunds SET due_at = NOW(3) WHERE refund_no = ?', [refund_no]);
   await until(async () => (await refundRow(refund_no)).status === 'succeeded', 60_000);
   t.is(results.count('refund', refund_no), 1);
   t.is(refunds.refundedOf(payment.payment_no), 6900);
   t.like(await booksOf(payment), { refund_reserved: '69.00', refunded_amount: '69.00' });
-  t.is(await successor.stop(), 0);
 });
 
 test.serial('the log of the worker says why nothing was learned of a refund', async (t) => {
-  const worker = await startWorkerProcess();
   const payment = await companies.paid('wechat');
   companies.wechat.results.moods.refund = 'resetting';
   const body = { payment_no: payment.payment_no, destination: 'channel', reason: 'sold out' };
