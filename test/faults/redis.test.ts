@@ -35,6 +35,7 @@ const env = () => ({ ...redis.env, CALLBACK_WAIT_MS: '400', SWEEP_SECONDS: '59',
 
 test.before(async () => {
   redis = await startOwnRedis();
+  await redis.stop();
   const [one, other, consumer] = await Promise.all([
     startApi(env()),
     startApi(env()),
@@ -109,6 +110,13 @@ async function queueWorks(t: ExecutionContext): Promise<void> {
   t.is((await callers[0].get('//readyz')).status, 200);
 }
 
+test.serial('API and worker start without Redis', async (t) => {
+  const payments = await worksWithoutRedis(t);
+  await redis.start();
+  await queueWorks(t);
+  for (const payment of payments) await isPaidOnce(t, payment);
+});
+
 test.serial('callbacks are applied inline while Redis is frozen', async (t) => {
   // Connects all of them.
   await callers[0].get('/queues');
@@ -150,16 +158,6 @@ test.serial('callbacks are applied inline while Redis is full', async (t) => {
   for (const payment of payments) await isPaidOnce(t, payment);
 });
 
-test.serial('what a package prints becomes a line of the log', async (t) => {
-  // BullMQ warns of a Redis that may remove jobs.
-  await redis.run('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
-  const other = await startWorkerProcess(env());
-  await until(() => /Eviction policy.*\n/.test(other.output()));
-  await redis.run('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
-  await other.stop();
-  for (const line of other.output().trimEnd().split('\n')) t.notThrows(() => void JSON.parse(line), line);
-});
-
 test.serial('the sweeper settles acknowledged callbacks after Redis was emptied', async (t) => {
   await worker.kill();
   const payments = await Promise.all([1, 2, 3].map(() => makePayment(callers[0], methodId)));
@@ -176,8 +174,11 @@ test.serial('the sweeper settles acknowledged callbacks after Redis was emptied'
   const unpaid = { order_no: expiring.order_no, payment_method_id: methodId };
   const { data: cancelled } = await callers[0].post('/payments', unpaid);
   await redis.run('FLUSHALL');
+  // BullMQ warns of a Redis that may remove jobs.
+  await redis.run('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
   const begun = Date.now();
   worker = await startWorkerProcess({ ...env(), SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' });
+  await redis.run('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
   for (const payment of payments) await isPaidOnce(t, payment);
   await until(
     async () => (await callers[0].get(`/payments/${cancelled.payment_no}`)).data.status === 'cancelled',
@@ -186,29 +187,24 @@ test.serial('the sweeper settles acknowledged callbacks after Redis was emptied'
   t.true(Date.now() - begun < 60_000);
 });
 
+test.serial('what a package prints becomes a line of the log', async (t) => {
+  await until(() => /Eviction policy.*\n/.test(worker.output()));
+  const [written] = /.*\n/s.exec(worker.output()) ?? [];
+  for (const line of written?.trimEnd().split('\n') ?? []) t.notThrows(() => void JSON.parse(line), line);
+});
+
 test.serial('queued callbacks are settled after Redis was killed', async (t) => {
-  await worker.kill();
+  worker.child.kill('SIGSTOP');
   const payment = await makePayment(callers[0], methodId);
   t.is((await notify(callers[0], payment)).data.status, 'processing');
   await redis.stop('SIGKILL');
   await redis.start();
-  worker = await startWorkerProcess({ ...env(), SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' });
+  worker.child.kill('SIGCONT');
   await isPaidOnce(t, payment);
 });
 
-test.serial('API and worker start without Redis', async (t) => {
-  await killProcesses();
-  await redis.stop();
-  const [one, other] = await Promise.all([startApi(env()), startApi(env()), startWorkerProcess(env())]);
-  callers = [callers[0].at(one.url), callers[1].at(other.url)];
-  const payments = await worksWithoutRedis(t);
-  await redis.start();
-  await queueWorks(t);
-  for (const payment of payments) await isPaidOnce(t, payment);
-});
-
 test.serial('a Redis that has become a replica is left for its successor', async (t) => {
-  await killProcesses();
+  await worker.kill();
   const [proxy, successor] = await Promise.all([FaultyProxy.start(redis.port), startOwnRedis()]);
   t.teardown(async () => {
     proxy.close();
@@ -216,9 +212,10 @@ test.serial('a Redis that has become a replica is left for its successor', async
     await successor.remove();
   });
   const behind = { ...env(), REDIS_URL: `redis://127.0.0.1:${proxy.port}/0` };
-  const [one, other] = await Promise.all([startApi(behind), startApi(behind)]);
-  worker = await startWorkerProcess(behind);
-  callers = [callers[0].at(one.url), callers[1].at(other.url)];
+  const [one, consumer] = await Promise.all([startApi(behind), startWorkerProcess(behind)]);
+  worker = consumer;
+  // The other one has no way to the successor.
+  callers = [callers[0].at(one.url), callers[1]];
   await queueWorks(t);
   await redis.run('REPLICAOF', '127.0.0.1', successor.port);
   const payments = await worksWithoutRedis(t);
