@@ -23,7 +23,7 @@ import {
   type MadePayment,
 } from '../support/factories.js';
 import { storedOf } from '../support/files.js';
-import { startWorkerProcess } from '../support/processes.js';
+import { startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
 import { turnedClock } from '../support/turned-clock.js';
@@ -31,9 +31,12 @@ import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 let methodId: number;
+let worker: TestProcess;
 
 // Without the sweeper's help: what is shown here the queue does by itself, with the lock that jobs have by default.
 const noSweeper = { SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600', JOB_LOCK_SECONDS: '12' };
+
+const sweeping = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
 
 test.before(async () => {
   await watchStates();
@@ -76,46 +79,29 @@ test.serial('a callback not settled in time is answered processing', async (t) =
   const ms = Date.now() - begun;
   t.true(ms > 1500 && ms < 2500, `answered after ${ms} ms`);
   t.false(await isPaid(payment));
-  const worker = await startWorkerProcess(noSweeper, 'payments');
+  worker = await startWorkerProcess(noSweeper, 'payments');
   await until(() => isPaid(payment));
   t.is(await notify(payment), 'paid');
-  t.is(await worker.stop(), 0);
   t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
-});
-
-test.serial('a callback whose job Redis has lost but for its id is settled by the sweep', async (t) => {
-  const payments = [await makePayment(service.admin, methodId), await makePayment(service.admin, methodId)];
-  for (const payment of payments) t.is(await notify(payment), 'processing');
-  const queue = `${queuePrefix('payments')}:payments`;
-  const keys = (await redis.lrange(`${queue}:wait`, 0, -1)).map((id) => `${queue}:${id}`);
-  t.is(keys.length, payments.length);
-  await redis.del(...keys);
-  await redis.hset(keys[0] as string, 'defa', 'job stalled more than allowable limit');
-  const worker = await startWorkerProcess({}, 'payments');
-  for (const payment of payments) await until(() => isPaid(payment));
-  t.is(await worker.stop(), 0);
-  t.notRegex(worker.output(), /"level":"error"/);
 });
 
 test.serial('the settlement of a killed worker is completed by another within 20 s', async (t) => {
   const payment = await makePayment(service.admin, methodId);
-  const first = await startWorkerProcess(noSweeper, 'payments');
   const letGo = await holding('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', [payment.order_no]);
   t.is(await notify(payment), 'processing', 'the order is locked');
   t.is(await activeJobs(), 1);
-  await first.kill();
+  await worker.kill();
   // Its machine is gone as well: what it had sent to the database does not continue there.
   await killStatements(payment.order_no);
   await letGo();
   t.false(await isPaid(payment));
   t.is(await activeJobs(), 1, 'the queue still thinks it runs');
   const killedAt = Date.now();
-  const second = await startWorkerProcess(noSweeper, 'payments');
+  worker = await startWorkerProcess(noSweeper, 'payments');
   await until(() => isPaid(payment), 30_000);
   t.true(Date.now() - killedAt < 20_000, `settled after ${Date.now() - killedAt} ms`);
   await until(async () => (await activeJobs()) === 0);
   t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
-  await second.kill();
 });
 
 test.serial('concurrent runs of one settlement have one effect', async (t) => {
@@ -138,7 +124,6 @@ test.serial('concurrent runs of one settlement have one effect', async (t) => {
 });
 
 test.serial('unknown and invalid jobs fail at once', async (t) => {
-  const worker = await startWorkerProcess(noSweeper, 'payments');
   const options = { attempts: 5, backoff: 60_000, removeOnComplete: true, removeOnFail: true };
   await add({ queue: 'payments', name: 'no-such-job', id: 'no-such-job-1', payload: {}, options });
   for (const [index, payload] of [{}, { id: 'x', period: 1 }, null, { id: 1 }].entries()) {
@@ -152,14 +137,26 @@ test.serial('unknown and invalid jobs fail at once', async (t) => {
   const order = await makeOrder(service.admin, '1', { expire_in_seconds: 1 });
   await until(async () => (await stateChanges(order.order_no)).length === 1);
   await worker.kill();
-  t.pass();
+});
+
+test.serial('a callback whose job Redis has lost but for its id is settled by the sweep', async (t) => {
+  const payments = [await makePayment(service.admin, methodId), await makePayment(service.admin, methodId)];
+  for (const payment of payments) t.is(await notify(payment), 'processing');
+  const queue = `${queuePrefix('payments')}:payments`;
+  const keys = (await redis.lrange(`${queue}:wait`, 0, -1)).map((id) => `${queue}:${id}`);
+  t.is(keys.length, payments.length);
+  await redis.del(...keys);
+  await redis.hset(keys[0] as string, 'defa', 'job stalled more than allowable limit');
+  const elsewhere = join(process.env.STORAGE_ROOT as string, 'elsewhere');
+  worker = await startWorkerProcess(
+    { ...turnedClock, ...sweeping, STORAGE_ROOT: elsewhere },
+    'payments,channels,logs,notifications',
+  );
+  for (const payment of payments) await until(() => isPaid(payment));
+  t.notRegex(worker.output(), /"level":"error"/);
 });
 
 test.serial('a worker whose clock is set back sweeps on', async (t) => {
-  const worker = await startWorkerProcess(
-    { ...turnedClock, SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' },
-    'payments',
-  );
   const receivedAt = new Date(Date.now() - 2 * 3_600_000);
   for (const turn of ['before', 'after']) {
     const payment = await makePayment(service.admin, methodId);
@@ -168,7 +165,6 @@ test.serial('a worker whose clock is set back sweeps on', async (t) => {
     t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment), turn);
     worker.child.kill('SIGUSR2');
   }
-  await worker.kill();
 });
 
 test.serial('a released file is removed by workers of files, and left alone by others', async (t) => {
@@ -176,9 +172,6 @@ test.serial('a released file is removed by workers of files, and left alone by o
   await (await storage()).put(key, Readable.from([Buffer.from('text')]));
   await releaseFiles([key]);
   const rows = () => select('SELECT state FROM stored_files WHERE storage_key = ?', [key]);
-  const sweeping = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
-  const elsewhere = { ...sweeping, STORAGE_ROOT: join(process.env.STORAGE_ROOT as string, 'elsewhere') };
-  const other = await startWorkerProcess(elsewhere, 'payments,channels,logs,notifications');
   // Sweeps that are over once they have settled callbacks younger than the file.
   for (const turn of ['first', 'second']) {
     const payment = await makePayment(service.admin, methodId);
@@ -190,5 +183,5 @@ test.serial('a released file is removed by workers of files, and left alone by o
   await startWorkerProcess(sweeping, 'files');
   await until(async () => (await rows()).length === 0);
   t.deepEqual(await storedOf([key]), []);
-  t.is(await other.stop(), 0);
+  t.is(await worker.stop(), 0);
 });
