@@ -144,17 +144,16 @@ test.serial('a worker frozen past its lock leaves the export to another', async 
   const { written } = await running(id, before);
   worker.child.kill('SIGSTOP');
   await resume();
-  const second = await startWorkerProcess(env(), queues);
+  const second = await startWorkerProcess(env({ SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '2' }), queues);
   await until(async () => (await rowOf(id))?.status === 1, 40_000);
   worker.child.kill('SIGCONT');
   await until(() => !files().some((file) => written.includes(file)));
   await isWhole(t, id);
-  await second.kill();
+  await worker.kill();
+  worker = second;
 });
 
 test.serial('an export continues while Redis is emptied', async (t) => {
-  await worker.kill();
-  worker = await startWorkerProcess(env({ SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '2' }), queues);
   const before = files();
   const resume = await holdPages();
   const first = await askExport(admin, '/orders');
