@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { environment } from '../support/environment.js';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
-import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
+import { select } from '../../src/lib/database/db.js';
+import { runCli, startApi, startWorkerProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { until } from '../support/until.js';
 
 const shared = join(tmpdir(), `${environment.DB_NAME}-shared`);
@@ -25,10 +26,7 @@ test.before(async () => {
   alone = await mkdtemp(join(tmpdir(), 'alone-'));
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
+processesTest(async () => {
   for (const folder of [alone, shared]) await rm(folder, { recursive: true, force: true });
 });
 
@@ -36,7 +34,7 @@ const refusal = /does not hold the files of this database/;
 
 test.serial('concurrent starts mark a new storage once', async (t) => {
   const env = production(shared);
-  const started = await Promise.all([startApi(env), startApi(env), startWorkerProcess(env)]);
+  const started = await Promise.all([startApi(env), startWorkerProcess(env)]);
   for (const one of started) t.notRegex(one.output(), refusal);
   t.is((await select(`SELECT 1 FROM key_checks WHERE name = 'STORAGE'`)).length, 1);
   t.is((await runCli(['storage', 'status'], env)).code, 0);
@@ -44,7 +42,7 @@ test.serial('concurrent starts mark a new storage once', async (t) => {
 
 test.serial('production does not start on storage that is not shared', async (t) => {
   const env = production(alone);
-  for (const start of [startApi(env), startWorkerProcess(env), startWorkerProcess(env, 'exports')])
+  for (const start of [startApi(env), startWorkerProcess(env, 'exports')])
     t.regex((await t.throwsAsync(start))?.message ?? '', refusal);
   const status = await runCli(['storage', 'status'], env);
   t.deepEqual([status.code, status.output], [1, 'the storage does not hold the files of this database\n']);
