@@ -6,13 +6,14 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { db, select } from '../../src/lib/database/db.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { Client, type Answer } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
 import { mustHold } from '../support/figures.js';
 import { Load, type Kind } from '../support/load.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
 import { holding, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
@@ -20,6 +21,9 @@ import { until } from '../support/until.js';
 const recoveryMs = 5000;
 /** Every caller may be at its callback when the fault comes, and repeats it until it is over. */
 const writes: Kind[] = ['order', 'callback'];
+
+/** A database that is migrated here. */
+const late = `${process.env.DB_NAME}_late`;
 
 let load: Load;
 let admin: Client;
@@ -33,11 +37,9 @@ test.before(async () => {
   load = await Load.prepare(admin, methodId);
 });
 
-test.after.always(async () => {
+processesTest(() => {
   load?.abandon();
-  await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
+  return db.query(`DROP DATABASE IF EXISTS \`${late}\``);
 });
 
 /** Requests of each of these groups are refused while it lasts; all are well soon after. */
@@ -146,52 +148,41 @@ test.serial('acknowledged requests are in the database once', async (t) => {
   mustHold(t, { ...figures, ...counted });
 });
 
-test('every ALTER of the migrations allows concurrent reads and writes', async (t) => {
+test.serial('every ALTER of the migrations allows concurrent reads and writes', async (t) => {
   const proxy = await beforeDatabase();
-  const empty = { ...proxy.env, DB_NAME: `${process.env.DB_NAME}_empty` };
-  try {
-    const statements = proxy.listenIn();
-    const { ended, output } = migrate(empty);
-    t.is(await ended, 0, output());
-    const altering = statements.filter((sql) =>
-      /^\s*(ALTER|CREATE (UNIQUE )?INDEX|DROP INDEX|RENAME)/i.test(sql),
-    );
-    t.true(altering.length >= 5, `${altering.length} statements alter tables`);
-    for (const sql of altering) t.regex(sql, /ALGORITHM=(INSTANT|INPLACE), LOCK=NONE$/);
-  } finally {
-    proxy.close();
-    await db.query(`DROP DATABASE IF EXISTS \`${empty.DB_NAME}\``);
-  }
+  const statements = proxy.listenIn();
+  const { ended, output } = migrate({ ...proxy.env, DB_NAME: late });
+  t.is(await ended, 0, output());
+  proxy.close();
+  const altering = statements.filter((sql) =>
+    /^\s*(ALTER|CREATE (UNIQUE )?INDEX|DROP INDEX|RENAME)/i.test(sql),
+  );
+  t.true(altering.length >= 5, `${altering.length} statements alter tables`);
+  for (const sql of altering) t.regex(sql, /ALGORITHM=(INSTANT|INPLACE), LOCK=NONE$/);
 });
 
-test('a start succeeds without a partition that is not needed yet', async (t) => {
-  const env = { DB_NAME: `${process.env.DB_NAME}_late` };
-  t.is(await migrate(env).ended, 0);
+test.serial('a start succeeds without a partition that is not needed yet', async (t) => {
   const [other, proxy] = await Promise.all([otherConnection(), beforeDatabase()]);
-  let late: TestProcess | undefined;
-  try {
-    await other.changeUser({ database: env.DB_NAME });
-    const [rows] = await other.query(
-      `SELECT PARTITION_NAME AS name FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = ? AND
-       TABLE_NAME = 'login_logs' ORDER BY PARTITION_ORDINAL_POSITION DESC LIMIT 1`,
-      [env.DB_NAME],
-    );
-    await other.query(`ALTER TABLE login_logs DROP PARTITION ${(rows as { name: string }[])[0]?.name}`);
-    await other.query('START TRANSACTION');
-    await other.query('SELECT COUNT(*) FROM login_logs');
-    const statements = proxy.listenIn();
-    late = await startApi({ ...proxy.env, ...env });
-    t.true(statements.some((sql) => /PARTITION_DESCRIPTION/.test(sql)));
-    // It would wait for the reader.
-    t.deepEqual(
-      statements.filter((sql) => sql.includes('ALTER TABLE')),
-      [],
-    );
-    t.is((await new Client(late.url).get('//readyz')).status, 200);
-  } finally {
-    await late?.kill();
+  t.teardown(async () => {
     proxy.close();
     await other.end();
-    await db.query(`DROP DATABASE IF EXISTS \`${env.DB_NAME}\``);
-  }
+  });
+  await other.changeUser({ database: late });
+  const [rows] = await other.query(
+    `SELECT PARTITION_NAME AS name FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = ? AND
+     TABLE_NAME = 'login_logs' ORDER BY PARTITION_ORDINAL_POSITION DESC LIMIT 1`,
+    [late],
+  );
+  await other.query(`ALTER TABLE login_logs DROP PARTITION ${(rows as { name: string }[])[0]?.name}`);
+  await other.query('START TRANSACTION');
+  await other.query('SELECT COUNT(*) FROM login_logs');
+  const statements = proxy.listenIn();
+  const { url } = await startApi({ ...proxy.env, DB_NAME: late });
+  t.true(statements.some((sql) => /PARTITION_DESCRIPTION/.test(sql)));
+  // It would wait for the reader.
+  t.deepEqual(
+    statements.filter((sql) => sql.includes('ALTER TABLE')),
+    [],
+  );
+  t.is((await new Client(url).get('//readyz')).status, 200);
 });
