@@ -43,6 +43,9 @@ async function made(path: string, body: object): Promise<number> {
   return (data as { id: number }).id;
 }
 
+/** The path of a record of its own. */
+const own = async (path: string, body: object): Promise<string> => `${path}/${await made(path, body)}`;
+
 const menu = () => ({ title: 'x', slug: unique('m'), type: 1 });
 const permission = () => ({ name: 'x', slug: `${unique('p')}.index`, method: 'GET', path: `/${unique()}` });
 const ip = () => `10.${[1, 2, 3].map(() => Math.floor(Math.random() * 256)).join('.')}`;
@@ -83,8 +86,6 @@ const attachment = async (): Promise<number> => {
   return data.id;
 };
 
-const notification = (): Promise<number> => made('/notifications', { title: 'x', content: unique() });
-
 /** What refunds a paid payment of its own to the balance of its user. */
 async function refund(): Promise<object> {
   const { payment_no } = await makePayment(admin, methodId);
@@ -122,34 +123,23 @@ const writes: Record<string, () => Write | Promise<Write>> = {
   'PUT /roles/{id}': async () => [`/roles/${(await makeRole(admin)).id}`, { name: unique() }],
   'DELETE /roles/{id}': async () => [`/roles/${(await makeRole(admin)).id}`],
   'POST /menus': () => ['/menus', menu()],
-  'PUT /menus/{id}': async () => [`/menus/${await made('/menus', menu())}`, { title: unique() }],
-  'DELETE /menus/{id}': async () => [`/menus/${await made('/menus', menu())}`],
+  'PUT /menus/{id}': async () => [await own('/menus', menu()), { title: unique() }],
+  'DELETE /menus/{id}': async () => [await own('/menus', menu())],
   'POST /permissions': () => ['/permissions', permission()],
-  'PUT /permissions/{id}': async () => [
-    `/permissions/${await made('/permissions', permission())}`,
-    { name: unique() },
-  ],
-  'DELETE /permissions/{id}': async () => [`/permissions/${await made('/permissions', permission())}`],
+  'PUT /permissions/{id}': async () => [await own('/permissions', permission()), { name: unique() }],
+  'DELETE /permissions/{id}': async () => [await own('/permissions', permission())],
   'POST /departments': () => ['/departments', { name: unique() }],
-  'PUT /departments/{id}': async () => [
-    `/departments/${await made('/departments', { name: unique() })}`,
-    { name: unique() },
-  ],
-  'DELETE /departments/{id}': async () => [`/departments/${await made('/departments', { name: unique() })}`],
+  'PUT /departments/{id}': async () => [await own('/departments', { name: unique() }), { name: unique() }],
+  'DELETE /departments/{id}': async () => [await own('/departments', { name: unique() })],
   'POST /dictionaries': () => ['/dictionaries', { name: 'x', code: unique() }],
   'PUT /dictionaries/{id}': async () => [
-    `/dictionaries/${await made('/dictionaries', { name: 'x', code: unique() })}`,
+    await own('/dictionaries', { name: 'x', code: unique() }),
     { name: unique() },
   ],
-  'DELETE /dictionaries/{id}': async () => [
-    `/dictionaries/${await made('/dictionaries', { name: 'x', code: unique() })}`,
-  ],
+  'DELETE /dictionaries/{id}': async () => [await own('/dictionaries', { name: 'x', code: unique() })],
   'POST /blacklists': () => ['/blacklists', { ip: ip() }],
-  'PUT /blacklists/{id}': async () => [
-    `/blacklists/${await made('/blacklists', { ip: ip() })}`,
-    { remark: unique() },
-  ],
-  'DELETE /blacklists/{id}': async () => [`/blacklists/${await made('/blacklists', { ip: ip() })}`],
+  'PUT /blacklists/{id}': async () => [await own('/blacklists', { ip: ip() }), { remark: unique() }],
+  'DELETE /blacklists/{id}': async () => [await own('/blacklists', { ip: ip() })],
   'DELETE /blacklists/batch': async () => [
     '/blacklists/batch',
     { ids: [await made('/blacklists', { ip: ip() })] },
@@ -157,7 +147,9 @@ const writes: Record<string, () => Write | Promise<Write>> = {
   'DELETE /failed-jobs/{id}': async () => [`/failed-jobs/${await failedJob()}`],
   'DELETE /failed-jobs/batch': async () => ['/failed-jobs/batch', { ids: [await failedJob()] }],
   'POST /notifications': () => ['/notifications', { title: 'x', content: unique() }],
-  'POST /notifications/{id}/read': async () => [`/notifications/${await notification()}/read`],
+  'POST /notifications/{id}/read': async () => [
+    `${await own('/notifications', { title: 'x', content: unique() })}/read`,
+  ],
   'DELETE /attachments/{id}': async () => [`/attachments/${await attachment()}`],
   'PUT /attachments/{id}/display-name': async () => [
     `/attachments/${await attachment()}/display-name`,
