@@ -1,5 +1,5 @@
-// Files in S3 when something fails: a worker killed while it puts a merge together, a store that is away; and
-// exports and imports, whose files go through the same storage.
+// Files in S3 when something fails: a store that does not answer delays nothing but its files, a worker is killed while it
+// puts a merge together; and exports and imports, whose files go through the same storage.
 import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
 import { once } from 'node:events';
@@ -7,12 +7,15 @@ import { get, type IncomingMessage } from 'node:http';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
+import { recordAttempt } from '../../src/models/trade/callback-intake.js';
+import { stateChanges, watchStates } from '../support/changes.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf, readCsv } from '../support/exports.js';
-import { makeUser, unique } from '../support/factories.js';
+import { makeMethod, makePayment, makeUser, unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, storedOf, textOf } from '../support/files.js';
 import { concluded, errorFileOf, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
-import { startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
 import { until } from '../support/until.js';
 
@@ -20,6 +23,7 @@ let admin: Client;
 /** The same caller at an API that passes files through. */
 let proxied: Client;
 let url: string;
+let patient: TestProcess;
 
 const mebibyte = 1024 * 1024;
 const settings = { SWEEP_SECONDS: '1', S3_TIMEOUT_SECONDS: '1', S3_PRESIGNED_DOWNLOADS: 'true' };
@@ -32,10 +36,17 @@ test.before(async () => {
   ];
   ({ url } = api);
   admin = await new Client(url).signIn();
+  await watchStates();
   proxied = admin.at(proxy.url);
 });
 
 processesTest();
+
+/** As many as are removed at once, three times. */
+const files = 12;
+const atOnce = 4;
+
+const released = () => select(`SELECT 1 FROM stored_files WHERE state = 'released'`);
 
 /** A session whose chunks have arrived. */
 async function uploaded(content: Buffer): Promise<string> {
@@ -64,6 +75,47 @@ async function fetched(path: string): Promise<{ headers: Headers; bytes: Buffer 
   return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
+test.serial('files are no longer removed once the store has not answered for one', async (t) => {
+  const ids: number[] = [];
+  for (let count = 0; count < files; count++)
+    ids.push((await admin.upload('/attachments/upload', 'text', { filename: 'a.txt' })).data.id);
+  const asked = new Set<string>();
+  s3().hold((method, url) => {
+    if (method === 'DELETE') asked.add(new URL(url, 'http://store').pathname);
+    return method === 'DELETE';
+  });
+  const { status, text } = await admin.post('/attachments/batch-delete', { ids });
+  t.is(status, 200, text);
+  t.is(asked.size, atOnce);
+  t.is((await released()).length, files);
+});
+
+test.serial('an upload waits for a silent store once, not once more to remove the file', async (t) => {
+  const asked = new Set<string>();
+  s3().hold((method) => Boolean(asked.add(method)));
+  const before = (await released()).length;
+  const { status, text } = await admin.upload('/attachments/upload', 'text', { filename: 'a.txt' });
+  t.is(status, 502, text);
+  t.deepEqual([...asked], ['PUT']);
+  t.is((await released()).length, before + 1);
+});
+
+test.serial('a callback without a job is settled while the store does not answer the sweeper', async (t) => {
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  s3().hold((method) => method === 'DELETE');
+  // A removal takes three times as long, which is longer than the callback is waited for.
+  const patientWorker = await startWorkerProcess({ S3_TIMEOUT_SECONDS: '10', SWEEP_SECONDS: '1' });
+  await until(() => s3().held() > 0);
+  const paymentNo = payment.payment_no;
+  await recordAttempt({
+    ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo: unique('MOCK-') },
+    ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: unique('trace') },
+  });
+  await until(async () => (await stateChanges(paymentNo)).length > 0);
+  t.is((await released()).length, files + 1);
+  await patientWorker.kill();
+});
+
 test.serial('the merge of a worker killed during composition is completed once by another', async (t) => {
   const content = textOf(13 * mebibyte);
   const chunk_id = await uploaded(content);
@@ -77,6 +129,7 @@ test.serial('the merge of a worker killed during composition is completed once b
   await worker();
   await merging;
   await isMerged(chunk_id);
+  await until(async () => (await released()).length === 0);
   const { list } = (await admin.get(`/attachments?filename=${chunk_id}`)).data;
   t.deepEqual(
     list.map((item: { sha256: string }) => item.sha256),
@@ -117,28 +170,12 @@ test.serial('files are refused with their own error while the store is unreachab
   await until(async () => (await select('SELECT storage_key FROM stored_files')).length < keys.length);
 });
 
-test.serial('downloads that wait for the store or their client leave connections for others', async (t) => {
-  const { id } = (await admin.upload('/attachments/upload', 'there', { filename: 'a.txt' })).data;
-  const api = await startApi({ S3_TIMEOUT_SECONDS: '60' });
-  const caller = admin.at(api.url);
-  const many = 60;
-  s3().hold((method) => method === 'GET');
-  const downloads = Array.from({ length: many }, () =>
-    caller.get(`/attachments/${id}/download`).catch(() => undefined),
-  );
-  await until(() => s3().held() === many, 15_000);
-  const { status, text } = await caller.upload('/attachments/upload', 'text', { filename: 'a.txt' });
-  t.is(status, 200, text);
-  s3().hold(() => false);
-  await api.kill();
-  await Promise.all(downloads);
-});
-
 test.serial('a client may pause a download for longer than the store may be silent', async (t) => {
   // More than the buffers of all connections on its way hold.
   const content = textOf(20 * mebibyte);
-  const patient = admin.at((await startApi()).url);
-  const { id } = (await patient.upload('/attachments/upload', content, { filename: 'a.txt' })).data;
+  patient = await startApi({ S3_TIMEOUT_SECONDS: '60' });
+  const { id } = (await admin.at(patient.url).upload('/attachments/upload', content, { filename: 'a.txt' }))
+    .data;
   const [answer] = (await once(
     get(`${proxied.url}/api/admin/attachments/${id}/download`, { headers: proxied.headers }),
     'response',
@@ -149,6 +186,22 @@ test.serial('a client may pause a download for longer than the store may be sile
   await until(() => Date.now() - paused > 5000);
   for await (const piece of pieces) received.push(piece as Buffer);
   t.is(sha256(Buffer.concat(received)), sha256(content));
+});
+
+test.serial('downloads that wait for the store or their client leave connections for others', async (t) => {
+  const { id } = (await admin.upload('/attachments/upload', 'there', { filename: 'a.txt' })).data;
+  const caller = admin.at(patient.url);
+  const many = 60;
+  s3().hold((method) => method === 'GET');
+  const downloads = Array.from({ length: many }, () =>
+    caller.get(`/attachments/${id}/download`).catch(() => undefined),
+  );
+  await until(() => s3().held() === many, 15_000);
+  const { status, text } = await caller.upload('/attachments/upload', 'text', { filename: 'a.txt' });
+  t.is(status, 200, text);
+  s3().hold(() => false);
+  await patient.kill();
+  await Promise.all(downloads);
 });
 
 test.serial('a store that refuses the key is answered as one that is away', async (t) => {
