@@ -2,12 +2,13 @@
 // hangs, nothing is acknowledged that is not true, all is well within 15 s (docs/operations.md, Timeouts).
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { Client, type Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { maxAnswerMs, mustHold } from '../support/figures.js';
 import { Load } from '../support/load.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { beforeDatabase, beforeRedis, type Loss, type FaultyProxy } from '../support/faulty-proxy.js';
 import { until } from '../support/until.js';
 
@@ -28,12 +29,9 @@ test.before(async () => {
   load = await Load.prepare(admin, (await makeMethod(admin)).id);
 });
 
-test.after.always(async () => {
+processesTest(() => {
   load?.abandon();
-  await killProcesses();
   for (const proxy of [database, redis]) proxy?.close();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
 });
 
 function record(ms: number): number {

@@ -7,14 +7,14 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { summaryOf } from '../../src/lib/watch/statements.js';
 import { spanNamed } from '../../src/lib/watch/tracing.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf } from '../support/exports.js';
 import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
 import { freePort } from '../support/free-port.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { processesTest } from '../support/processes-test.js';
 import { kinds, SpanCollector, type TakenSpan } from '../support/span-collector.js';
 import { until } from '../support/until.js';
 
@@ -34,12 +34,7 @@ test.before(async () => {
   admin = await new Client(api.url).signIn();
 });
 
-test.after.always(async () => {
-  await killProcesses();
-  collector.close();
-  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await closeDatabase();
-});
+processesTest(() => collector.close());
 
 const find = (matches: (span: TakenSpan) => boolean): Promise<TakenSpan> =>
   until(() => collector.spans.find(matches));
