@@ -23,6 +23,7 @@ import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 let payments: MadePayment[];
+let worker: TestProcess;
 
 test.before(async () => {
   await watchStates();
@@ -106,73 +107,72 @@ test.serial('a stopping API answers every accepted request', async (t) => {
     t.deepEqual([status, data.status, headers.get('connection')], [200, 'processing', 'close']);
   }
   t.deepEqual(await stopping, { code: 0, isInTime: true });
-  const worker = await startWorkerProcess();
+  worker = await startWorkerProcess();
   await until(() => allPaidOnce(accepted));
-  t.is(await worker.stop(), 0);
 });
 
-test.serial('an event stream opened over a kept connection of a stopping API begins and ends', async (t) => {
-  const api = await startApi();
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  t.teardown(() => agent.destroy());
-  const ask = async (path: string): Promise<IncomingMessage> => {
-    const asked = request(`${api.url}${path}`, { agent, headers: service.admin.headers }).end();
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-    return answer;
-  };
-  await text(await ask('/healthz'));
-  const earlier = await openStream(service.admin.at(api.url), '/dashboard/stream');
-  const stopping = stopped(api);
-  await earlier.ended;
-  const stream = await ask('/api/admin/dashboard/stream');
-  t.deepEqual([stream.statusCode, stream.headers.connection], [200, 'close']);
-  t.regex(await text(stream), /^data: {"type":"connected"/);
-  t.deepEqual(await stopping, { code: 0, isInTime: true });
-  t.notRegex(api.output(), /"level":"error"/);
-});
+test.serial(
+  'a stopping API begins and ends the event stream of a kept connection, and removes a cut upload',
+  async (t) => {
+    const root = await mkdtemp(join(tmpdir(), 'cut-'));
+    t.teardown(() => rm(root, { recursive: true }));
+    const api = await startApi({ STORAGE_ROOT: root });
+    const length = { 'content-type': 'multipart/form-data; boundary=cut', 'content-length': 9_000_000 };
+    const upload = request(`${api.url}/api/admin/attachments/upload`, {
+      method: 'POST',
+      headers: { ...service.admin.headers, ...length },
+    });
+    upload.on('error', () => undefined);
+    const part = 'content-disposition: form-data; name="file"; filename="a.txt"';
+    upload.write(`--cut\r\n${part}\r\n\r\n${'x'.repeat(1_000_000)}`);
+    const incoming = join(root, 'incoming');
+    await until(() => existsSync(incoming) && readdirSync(incoming).length === 1);
 
-test.serial('a stopping API leaves nothing of an upload that it cuts off', async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'cut-'));
-  t.teardown(() => rm(root, { recursive: true }));
-  const api = await startApi({ STORAGE_ROOT: root });
-  const headers = { 'content-type': 'multipart/form-data; boundary=cut', 'content-length': 9_000_000 };
-  const upload = request(`${api.url}/api/admin/attachments/upload`, {
-    method: 'POST',
-    headers: { ...service.admin.headers, ...headers },
-  });
-  upload.on('error', () => undefined);
-  const part = 'content-disposition: form-data; name="file"; filename="a.txt"';
-  upload.write(`--cut\r\n${part}\r\n\r\n${'x'.repeat(1_000_000)}`);
-  const incoming = join(root, 'incoming');
-  await until(() => existsSync(incoming) && readdirSync(incoming).length === 1);
-  t.deepEqual(await stopped(api), { code: 0, isInTime: true });
-  t.deepEqual(readdirSync(incoming), []);
-});
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => agent.destroy());
+    const ask = async (path: string): Promise<IncomingMessage> => {
+      const asked = request(`${api.url}${path}`, { agent, headers: service.admin.headers }).end();
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      return answer;
+    };
+    await text(await ask('/healthz'));
+    const earlier = await openStream(service.admin.at(api.url), '/dashboard/stream');
+    const stopping = stopped(api);
+    await earlier.ended;
+    const stream = await ask('/api/admin/dashboard/stream');
+    t.deepEqual([stream.statusCode, stream.headers.connection], [200, 'close']);
+    t.regex(await text(stream), /^data: {"type":"connected"/);
+    t.deepEqual(await stopping, { code: 0, isInTime: true });
+    t.deepEqual(readdirSync(incoming), []);
+    t.notRegex(api.output(), /"level":"error"/);
+  },
+);
 
-test.serial('a stopping worker finishes its jobs', async (t) => {
+test.serial('a stopping worker finishes its jobs, also when nobody reads its output', async (t) => {
   // Eighty at once take a slow machine a while.
-  const patient = { CALLBACK_DEADLINE_MS: '30000', DB_ACQUIRE_TIMEOUT_MS: '30000' };
-  const [first, api] = await Promise.all([startWorkerProcess(), startApi(patient)]);
+  const api = await startApi({ CALLBACK_DEADLINE_MS: '30000', DB_ACQUIRE_TIMEOUT_MS: '30000' });
+  // As under PM2 when PM2 itself was killed.
+  for (const process of [worker, api]) process.child.stdout?.destroy();
   const batch = payments.slice(40);
   const answers = batch.map((payment) => notify(service.anonymous.at(api.url), payment));
   const numbers = new Set(batch.map(({ payment_no }) => payment_no));
   await until(async () => (await stateChanges()).filter(({ number }) => numbers.has(number)).length >= 5);
-  t.deepEqual(await stopped(first), { code: 0, isInTime: true });
+  t.deepEqual(await stopped(worker), { code: 0, isInTime: true });
   t.deepEqual([...new Set((await Promise.all(answers)).map(({ status }) => status))], [200]);
-  const second = await startWorkerProcess();
+  worker = await startWorkerProcess({ SWEEP_SECONDS: '1' });
   await until(() => allPaidOnce(batch));
   await until(
     async () => (await select(`SELECT id FROM payment_callbacks WHERE state = 'pending'`)).length === 0,
   );
-  for (const process of [second, api]) t.deepEqual(await stopped(process), { code: 0, isInTime: true });
+  t.deepEqual(await stopped(api), { code: 0, isInTime: true });
 });
 
-// As under PM2 when PM2 itself was killed.
-test.serial('a process whose output is not read ends when stopped', async (t) => {
-  for (const process of await Promise.all([startWorkerProcess(), startApi()])) {
-    process.child.stdout?.destroy();
-    t.deepEqual(await stopped(process), { code: 0, isInTime: true });
-  }
+test.serial('a worker stopped during a sweep logs no error', async (t) => {
+  const letGo = await holding('LOCK TABLES payment_follow_ups WRITE');
+  await until(async () => (await connectionsAt('%FROM payment_follow_ups%')).length > 0);
+  t.is(await worker.stop(), 0);
+  await letGo();
+  t.notRegex(worker.output(), /"level":"(error|fatal)"/);
 });
 
 test.serial('a process whose log is on a full disk works, and ends when stopped', async (t) => {
@@ -191,15 +191,6 @@ test.serial('a process whose log is on a full disk works, and ends when stopped'
     t.is((await caller.get('//healthz')).status, 200);
   api.kill();
   t.deepEqual(await ended, [0, null]);
-});
-
-test.serial('a worker stopped during a sweep logs no error', async (t) => {
-  const worker = await startWorkerProcess({ SWEEP_SECONDS: '1' }, 'payments');
-  const letGo = await holding('LOCK TABLES payment_follow_ups WRITE');
-  await until(async () => (await connectionsAt('%FROM payment_follow_ups%')).length > 0);
-  t.is(await worker.stop(), 0);
-  await letGo();
-  t.notRegex(worker.output(), /"level":"(error|fatal)"/);
 });
 
 test.serial('a line that comes while the log is closed does not break the end of a process', async (t) => {
