@@ -78,8 +78,8 @@ test.serial('a connection on its way to an ending API of a cluster is answered b
         .catch((error: unknown) => failures.push(String(error)));
   };
   const clients = Array.from({ length: 6 }, client);
-  for (let round = 0; round < 12; round++) {
-    primary.send(20);
+  for (let round = 0; round < 8; round++) {
+    primary.send(100);
     process.kill(ready.shift() as number, 'SIGTERM');
     await until(() => ready.length === 2);
   }
