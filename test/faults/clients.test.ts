@@ -1,4 +1,4 @@
-// One client takes the process from nobody else: it asks a very long query, or stops reading its event stream.
+// No single client blocks the process for others: neither by a very long query nor by an event stream it stops reading.
 import '../support/environment.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
