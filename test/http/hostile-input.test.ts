@@ -51,8 +51,8 @@ const encoded = (text: string): string =>
   encodeURIComponent(Buffer.from(text.slice(0, 300)).toString()).slice(0, 1500);
 
 // What a schema may let through and a statement may stumble over.
-const oddTexts = ["茶😀'\\", '\ud800', '\0'];
-const oddNumbers = [0, -1, 2 ** 31, 2 ** 32, 2 ** 53 - 1];
+const oddTexts = ['茶', '😀', '\ud800', '\0', "'", '\\', 'x'.repeat(64)];
+const oddNumbers = [0, -1, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 1e15];
 const oddOthers = ['0.00', '9999999999999.99', '-1.00', '9999-12-31', '0001-01-01', '茶'];
 
 /** A value that the schema accepts, if a simple one does. */
