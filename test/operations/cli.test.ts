@@ -58,7 +58,7 @@ test('one command creates an administrator and one unlocks it, both without the 
 
 test('a name that the API would refuse is refused', async (t) => {
   for (const [problem, ...args] of [
-    ['<username>', '<b>'],
+    ...['x', 'with blank', '<b>', 'n'.repeat(51)].map((name) => ['<username>', name] as const),
     ['--nickname', unique('n'), '--nickname', 'n'.repeat(51)],
   ] as const) {
     const { code, errors } = await runCli(['admin', 'create', ...args]);

@@ -121,6 +121,7 @@ test.serial('production does not start with the default password', async (t) => 
   const { data } = await service.anonymous.at(api.url).post('/login', { username: 'admin', password });
   t.true(data.password_must_change);
   await api.stop();
+  t.is((await runCli(['admin', 'password', 'nobody'])).code, 1);
   await t.throwsAsync(startApi({ ...production, DB_NAME: `${fresh}_weak`, ADMIN_PASSWORD: 'Password1' }), {
     message: /ADMIN_PASSWORD is too common/,
   });
@@ -149,13 +150,15 @@ test.serial('wrong database credentials end a start at once', async (t) => {
   try {
     const wrong = { DATABASE_URL: '', DB_USER: user, DB_PASSWORD: 'wrong' };
     const unknown = { ...wrong, DB_PASSWORD: secret, DB_NAME: `${fresh}_none` };
-    for (const [start, env, sentence] of [
-      [startApi, wrong, `refuses the user "${user}" with this password: check DB_USER and DB_PASSWORD`],
-      [startWorkerProcess, unknown, `refuses the user "${user}" the database "${fresh}_none"`],
+    for (const [env, sentence] of [
+      [wrong, `refuses the user "${user}" with this password: check DB_USER and DB_PASSWORD`],
+      [unknown, `refuses the user "${user}" the database "${fresh}_none"`],
     ] as const) {
-      const refused = await t.throwsAsync(start(env));
-      t.true(fatalLine(refused?.message).includes(sentence), refused?.message);
-      t.notRegex(refused?.message ?? '', /waiting for the database/);
+      for (const start of [startApi, startWorkerProcess]) {
+        const refused = await t.throwsAsync(start(env));
+        t.true(fatalLine(refused?.message).includes(sentence), refused?.message);
+        t.notRegex(refused?.message ?? '', /waiting for the database/);
+      }
     }
   } finally {
     await db.query(`DROP USER '${user}'@'%'`);
