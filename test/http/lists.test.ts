@@ -85,6 +85,8 @@ test('order_by accepts only sortable fields', async (t) => {
   t.deepEqual(await sorted('sort:desc, name:desc'), ['a2', 'b1', 'a1']);
   t.deepEqual(await sorted('name'), ['a1', 'a2', 'b1']);
   t.deepEqual(await sorted('id:DESC'), ['a1', 'a2', 'b1']);
+  t.deepEqual(await sorted('name:desc,sort:asc,name:asc'), ['b1', 'a1', 'a2']);
+  t.deepEqual(await sorted('name,'.repeat(2000).concat('sort:desc')), ['a2', 'a1', 'b1']);
   const refused = [
     'description:asc',
     'password_hash:asc',

@@ -81,6 +81,8 @@ function readSorts(text: string, sortable: readonly string[]): Sort[] | string {
     if (!match) return 'order_by.format';
     const [, field, direction = 'asc'] = match as unknown as [string, string, string?];
     if (!sortable.includes(field)) return 'order_by.field';
+    // A column that repeats changes nothing, and thousands of them would make a statement of megabytes.
+    if (sorts.some((sort) => sort.field === field)) continue;
     sorts.push({ field, direction: direction.toLowerCase() === 'desc' ? 'DESC' : 'ASC' });
   }
   return sorts;
