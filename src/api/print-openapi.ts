@@ -2,4 +2,8 @@
 import { openApiDocument } from './declare/openapi.js';
 import { routes } from './routes.js';
 
+// A reader may stop early, as `| head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 process.stdout.write(`${JSON.stringify(await openApiDocument(routes), null, 2)}\n`);
