@@ -205,6 +205,8 @@ test.serial('a monitor begins with the figures of the last half hour', async (t)
 test.serial('without Redis only the API is ready', async (t) => {
   await redis.stop('SIGKILL');
   await until(async () => (await ask(worker, '/readyz')).status === 503);
-  t.is((await ask(api, '/readyz')).status, 200);
+  const { status, text } = await ask(api, '/readyz');
+  t.is(status, 200);
+  t.deepEqual(JSON.parse(text), (await admin.get('//readyz')).data, 'as the API itself says it');
   t.is(figure(await scrape(api), 'up', { part: 'redis' }), 0);
 });

@@ -70,7 +70,10 @@ async function answer(
         pid: process.pid,
       });
     else if (path === '/readyz') {
-      const { isReady, ...state } = await readiness();
+      const { isReady, ...parts } = await readiness();
+      // In the words of the API's own /readyz.
+      const words = Object.entries(parts).map(([part, answers]) => [part, answers ? 'ok' : 'away']);
+      const state = Object.fromEntries(words) as Record<string, string>;
       end(response, isReady ? 200 : 503, { status: isReady ? 'ok' : 'not ready', ...state });
     } else if (path !== '/metrics') end(response, 404, { status: 'there is /metrics, /healthz and /readyz' });
     else if (!mayRead(request)) end(response, 401, { status: 'the token is missing or wrong' });
