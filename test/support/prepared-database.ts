@@ -8,21 +8,14 @@ import { createDatabase, prepareDatabase } from '../../src/models/migrations/sch
 
 type TypeCast = Exclude<QueryOptions['typeCast'], boolean | undefined>;
 
-/** Settings that do not change the content of a new database. */
-const ownSettings = ['DB_NAME', 'REDIS_PREFIX', 'STORAGE_ROOT'];
+/** Settings that the content of a new database depends on. */
+const contentSettings = ['NODE_ENV', 'APP_KEY', 'BCRYPT_COST', 'ADMIN_PASSWORD'];
 
 /** Like `prepareDatabase`, which finds nothing to do on a copy. */
 export async function prepareTestDatabase(seed: () => Promise<void>): Promise<void> {
   const file = copyFile();
   const isKept = file !== undefined && existsSync(file);
-  if (isKept) {
-    await createDatabase();
-    await withConnection(async (connection) => {
-      // A file may start the service twice.
-      const [tables] = await connection.query<RowDataPacket[]>('SHOW TABLES');
-      if (tables.length === 0) await connection.query(readFileSync(file, 'utf8'));
-    });
-  }
+  if (isKept) await copyDatabase(file);
   await prepareDatabase(seed);
   if (file === undefined || isKept) return;
   // Two first files may write it at once.
@@ -30,11 +23,19 @@ export async function prepareTestDatabase(seed: () => Promise<void>): Promise<vo
   renameSync(`${file}.${process.env.DB_NAME}`, file);
 }
 
+/** Fills the database of this process from that file, unless it has tables: a file may start the service twice. */
+async function copyDatabase(file: string): Promise<void> {
+  await createDatabase();
+  await withConnection(async (connection) => {
+    const [tables] = await connection.query<RowDataPacket[]>('SHOW TABLES');
+    if (tables.length === 0) await connection.query(readFileSync(file, 'utf8'));
+  });
+}
+
 /** The copy of these settings, in the folder of the run; undefined without one. */
 function copyFile(): string | undefined {
   const { THROW_AWAY_HOME } = process.env;
-  const settings = Object.entries(process.env).filter(([name]) => !ownSettings.includes(name));
-  const hash = createHash('sha256').update(JSON.stringify(settings.sort()));
+  const hash = createHash('sha256').update(JSON.stringify(contentSettings.map((name) => process.env[name])));
   return THROW_AWAY_HOME && join(THROW_AWAY_HOME, `database-${hash.digest('hex').slice(0, 16)}.sql`);
 }
 
