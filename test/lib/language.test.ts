@@ -1,7 +1,6 @@
-// The language of a request, and texts of the error catalogue in both.
+// The language of a request, and texts in it.
 import test from 'ava';
 import fc from 'fast-check';
-import { errorCatalogue } from '../../src/lib/errors/catalogue.js';
 import { fill, languageOf, say, type Language } from '../../src/lib/values/language.js';
 
 const supported: Language[] = ['zh-CN', 'en-US'];
@@ -31,15 +30,4 @@ test('texts are filled with their values in the chosen language', (t) => {
   t.is(say({ zh: '好', en: 'good' }, 'en-US'), 'good');
   t.is(say({ zh: '好', en: 'good' }, 'zh-CN'), '好');
   t.is(fill('{count} of {total}, {unknown}', { count: 1, total: '$&' }), '1 of $&, {unknown}');
-});
-
-test('every outcome has both languages and a code that fits its status', (t) => {
-  const business = /^[1-5]0\d{3}$/;
-  for (const [slug, { status, code, zh, en }] of Object.entries(errorCatalogue)) {
-    t.regex(slug, /^[a-z0-9_]+$/);
-    t.regex(zh, /\p{Script=Han}/u, slug);
-    t.regex(en, /^[A-Z][ -~]+$/, slug);
-    t.true(code === status || business.test(String(code)), slug);
-    t.true(status >= 400 && status < 600, slug);
-  }
 });

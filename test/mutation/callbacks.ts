@@ -66,8 +66,8 @@ export const callbacks: Fault[] = [
     from: `payment.status === 'paid' && payment.thirdPartyNo === claim.thirdPartyNo`,
     to: `payment.status === 'paid'`,
     breaks: 'a second transaction for a paid payment is swallowed',
-    test: 'test/trade/concurrency.test.ts',
-    match: 'another third-party number for a paid payment is flagged',
+    test: notify,
+    match: 'a signed success pays payment and order once',
   },
   {
     file: store,

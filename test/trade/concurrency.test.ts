@@ -234,19 +234,6 @@ test.serial('only one of two concurrent third-party numbers pays a payment', asy
   }
 });
 
-test.serial('another third-party number for a paid payment is flagged', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
-  t.is((await notify(callers[0], payment, { transaction_id: unique('A-') })).data.status, 'paid');
-  t.is((await notify(callers[1], payment, { transaction_id: unique('B-') })).data.status, 'paid');
-  await until(() => isSettled(payment));
-  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
-  t.deepEqual(
-    data.callbacks.map(({ verdict }: { verdict: string }) => verdict),
-    ['paid_twice', 'paid'],
-  );
-  t.is(data.fail_reason, 'paid_twice');
-});
-
 test.serial('a payment created while its order is being cancelled is cancelled or refused', async (t) => {
   const outcomes = new Map<string, number>();
   for (let round = 0; round < 40; round++) {
