@@ -1,16 +1,15 @@
 // deploy/nginx.conf in a real nginx before two APIs; of the file only addresses and paths are replaced.
 import '../support/environment.js';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request, type RequestOptions } from 'node:https';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import test from 'ava';
-import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
-import { OwnServer, programPath } from '../support/faults.js';
 import { freePort } from '../support/free-port.js';
+import { OwnNginx } from '../support/nginx.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -23,63 +22,33 @@ process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 const mebibyte = 1024 * 1024;
 const service = serviceTest();
 
-class Nginx extends OwnServer {
-  override readonly env = {};
+class Nginx extends OwnNginx {
   readonly url = `https://127.0.0.1:${this.port}`;
-  readonly #plainPort: number;
-  readonly #apis: readonly number[];
+  readonly log = join(this.folder, 'access.log');
 
+  /** With a certificate of its own, before these APIs. */
   constructor(port: number, plainPort: number, apis: readonly number[]) {
     super(port);
-    this.#plainPort = plainPort;
-    this.#apis = apis;
-  }
-
-  /** Writes the file for this machine. @throws Error when one of the places is no longer in it */
-  install(): void {
     const [key, certificate] = [join(this.folder, 'key.pem'), join(this.folder, 'certificate.pem')];
     execFileSync('openssl', [
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'],
       ...['-subj', '/CN=pay.example.com', '-keyout', key, '-out', certificate],
     ]);
-    const places: [string | RegExp, string][] = [
-      [/^user .*$/m, 'daemon off;'],
-      [/^pid .*$/m, `pid ${join(this.folder, 'nginx.pid')};`],
-      [/^error_log .*$/m, `error_log stderr warn;`],
+    this.install([
+      [/^error_log .*$/m, 'error_log stderr warn;'],
       [/access_log \S+/, `access_log ${this.log}`],
-      [/listen 80 .*/, `listen 127.0.0.1:${this.#plainPort};`],
+      [/listen 80 .*/, `listen 127.0.0.1:${plainPort};`],
       [/listen \[::\]:80 .*/, ''],
-      [/listen 443 /, `listen 127.0.0.1:${this.port} `],
+      [/listen 443 /, `listen 127.0.0.1:${port} `],
       [/listen \[::\]:443 .*/, ''],
-      ['/etc/ssl/back-office/fullchain.pem', certificate],
-      ['/etc/ssl/back-office/privkey.pem', key],
-      ['127.0.0.1:3000', `127.0.0.1:${this.#apis[0]}`],
-      ['127.0.0.1:3001', `127.0.0.1:${this.#apis[1]}`],
-      ['allow 127.0.0.0/8', 'allow 127.0.0.1'],
+      [/\/etc\/ssl\/back-office\/fullchain\.pem/, certificate],
+      [/\/etc\/ssl\/back-office\/privkey\.pem/, key],
+      [/127\.0\.0\.1:3000/, `127.0.0.1:${apis[0]}`],
+      [/127\.0\.0\.1:3001/, `127.0.0.1:${apis[1]}`],
+      [/allow 127\.0\.0\.0\/8/, 'allow 127.0.0.1'],
       // The flood of a slow machine is a flood, too.
-      ['rate=200r/s', 'rate=1r/s'],
-    ];
-    const text = places.reduce(
-      (file, [place, own]) => {
-        if (!(typeof place === 'string' ? file.includes(place) : place.test(file)))
-          throw new Error(`deploy/nginx.conf has no ${place}`);
-        return file.replace(place, own);
-      },
-      readFileSync(resolve(config.root, 'deploy/nginx.conf'), 'utf8'),
-    );
-    writeFileSync(this.#file, text);
-  }
-
-  get log(): string {
-    return join(this.folder, 'access.log');
-  }
-
-  get #file(): string {
-    return join(this.folder, 'nginx.conf');
-  }
-
-  protected override command(): [string, ...string[]] {
-    return [programPath('nginx'), '-p', this.folder, '-c', this.#file];
+      [/rate=200r\/s/, 'rate=1r/s'],
+    ]);
   }
 
   protected override async answers(): Promise<boolean> {
@@ -129,7 +98,6 @@ test.before(async () => {
     plainPort,
     apis.map(({ url }) => Number(new URL(url).port)),
   );
-  nginx.install();
   await nginx.start();
   admin = service.admin.at(nginx.url);
 });

@@ -1,0 +1,28 @@
+// nginx with the file of deploy/, in which the places of a test are replaced.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { projectRoot } from '../../config/environment.js';
+import { OwnServer, programPath } from './faults.js';
+
+export class OwnNginx extends OwnServer {
+  override readonly env = {};
+  readonly #file = join(this.folder, 'nginx.conf');
+
+  /** Writes its file. @throws Error when one of the places is no longer in it */
+  install(places: readonly [RegExp, string][]): void {
+    let text = readFileSync(resolve(projectRoot, 'deploy/nginx.conf'), 'utf8');
+    const always: [RegExp, string][] = [
+      [/^user .*$/m, 'daemon off;'],
+      [/^pid .*$/m, `pid ${join(this.folder, 'nginx.pid')};`],
+    ];
+    for (const [place, own] of [...always, ...places]) {
+      if (text.search(place) < 0) throw new Error(`deploy/nginx.conf has no ${place}`);
+      text = text.replace(place, own);
+    }
+    writeFileSync(this.#file, text);
+  }
+
+  protected override command(): [string, ...string[]] {
+    return [programPath('nginx'), '-p', this.folder, '-c', this.#file];
+  }
+}
