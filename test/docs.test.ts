@@ -15,7 +15,7 @@ const markdownIn = (folder: string): string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name));
 
-const documents = [...markdownIn('.'), ...markdownIn('docs')];
+const documents = ['.', 'docs', 'clients/typescript'].flatMap(markdownIn);
 
 /** What stands between backquotes, and the lines of code blocks. */
 function codeIn(document: string): string[] {
