@@ -4,7 +4,7 @@ import test from 'ava';
 import { insert, select } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole, signedInWith, unique, type MadeAdmin } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
-import type { Answer, Client } from '../support/client.js';
+import { outcome, type Answer, type Client } from '../support/client.js';
 import { lockWaits, otherConnection } from '../support/other-connection.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
@@ -16,7 +16,6 @@ test.before(async () => {
   superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
 });
 
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
 const protectedSuper = [403, 20003, 'super_admin_protected'];
 const everyRight = ['index', 'show', 'store', 'update', 'destroy', 'reset_password', 'kick_out'].map(

@@ -2,13 +2,11 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, transact } from '../../src/lib/database/db.js';
-import type { Answer } from '../support/client.js';
+import { outcome, type Answer } from '../support/client.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { lockWaits } from '../support/other-connection.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
-
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 
 const department = async (more: object = {}) =>
   (await service.admin.post('/departments', { name: unique('d'), ...more })).data;

@@ -6,7 +6,7 @@ import { makeAdmin, unique } from '../support/factories.js';
 import { openStream } from '../support/events.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
-import { Client, type Answer } from '../support/client.js';
+import { Client, outcome } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
@@ -19,7 +19,6 @@ test.before(async () => {
   careful = service.anonymous.at(url);
 });
 
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const mustChange = [403, 20003, 'password_change_required'];
 
 const ownPassword = (old_password: string, password: string) => ({

@@ -3,7 +3,7 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { makeAdmin, makeRole, permissionId, signedInWith, unique } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
-import type { Answer } from '../support/client.js';
+import { outcome } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
 const { admin } = service;
@@ -16,7 +16,6 @@ interface Node {
 }
 
 const noPermission = [403, 20001, 'no_permission'];
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
 
 async function makeMenu(parent_id = 0, more: object = {}): Promise<{ id: number; slug: string }> {

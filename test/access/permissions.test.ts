@@ -8,7 +8,7 @@ import { change, select, transact } from '../../src/lib/database/db.js';
 import { seed } from '../../src/models/access/seed.js';
 import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
-import type { Answer, Client } from '../support/client.js';
+import { outcome, type Answer, type Client } from '../support/client.js';
 import { connectionsAt } from '../support/other-connection.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
@@ -20,7 +20,6 @@ test.before(() => {
   admin = service.admin;
 });
 
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const noPermission = [403, 20001, 'no_permission'];
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
 const protectedRow = [403, 20003, 'builtin_permission_protected'];

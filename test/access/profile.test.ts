@@ -5,11 +5,9 @@ import { config } from '../../config/index.js';
 import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { service } from '../support/shared-service.js';
-import type { Answer, Client } from '../support/client.js';
+import { outcome, type Answer, type Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
-
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 
 const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
   service.anonymous.signIn(username, password);

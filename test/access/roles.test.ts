@@ -11,7 +11,7 @@ import {
   type MadeAdmin,
 } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
-import type { Answer, Client } from '../support/client.js';
+import { outcome, type Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
 const { admin } = service;
@@ -25,7 +25,6 @@ test.before(async () => {
     menus.set(slug, id);
 });
 
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
 const everyRight = ['index', 'show', 'store', 'update', 'destroy'].map((verb) => `role.${verb}`);
 

@@ -12,7 +12,7 @@ import { startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
-import type { Answer, Client } from '../support/client.js';
+import { outcome, type Answer, type Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -28,7 +28,6 @@ test.before(async () => {
   [other, alone] = started.map(({ url }) => service.anonymous.at(url)) as [Client, Client];
 });
 
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const revoked = [401, 10004, 'token_revoked'];
 const invalid = [401, 10007, 'token_invalid'];
 

@@ -10,7 +10,7 @@ import { csvOf } from '../../src/lib/sheets/csv.js';
 import { change, insert, select } from '../../src/lib/database/db.js';
 import type { Cell, Sheet } from '../../src/lib/sheets/sheet.js';
 import { xlsxOf } from '../../src/lib/sheets/xlsx.js';
-import { outcome } from '../support/callbacks.js';
+import { outcome } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import { askExport, byHead, endOf, exportedCsv, fileOf, readCsv, readXlsx } from '../support/exports.js';
 import {
@@ -290,7 +290,7 @@ test('the record has state, counts, file and times', async (t) => {
   t.deepEqual(await refunds({}), [], 'a column without a time range is no filter');
   t.deepEqual(await refunds({ start_time: '2026-01-01' }), ['start_time', 'time_field']);
   for (const path of ['payments', 'users', 'admins', 'user-balance-logs'])
-    t.deepEqual(await outcome(admin.get(`/${path}/export/status/${id}`)), [404, 20002, 'export_not_found']);
+    t.deepEqual(outcome(await admin.get(`/${path}/export/status/${id}`)), [404, 20002, 'export_not_found']);
   const { status, headers, bytes } = await admin.download(`/exports/${id}/download`);
   t.deepEqual([status, bytes.length, headers.get('Content-Length')], [200, record.size, String(record.size)]);
   t.regex(headers.get('Content-Type') ?? '', /^text\/csv/);
@@ -313,16 +313,16 @@ test('exports are visible only to their owner and super administrators', async (
     `/exports/${id}/download`,
     `/exports/${id}/progress`,
   ])
-    t.deepEqual(await outcome(other.get(path)), gone, path);
-  t.deepEqual(await outcome(other.delete(`/exports/${id}`)), gone);
+    t.deepEqual(outcome(await other.get(path)), gone, path);
+  t.deepEqual(outcome(await other.delete(`/exports/${id}`)), gone);
   t.is((await other.post('/exports/batch-delete', { ids: [id] })).data.count, 0);
   t.is((await other.get('/exports')).data.total, 0);
   t.is((await owner.get('/exports')).data.total, 1);
   t.is((await admin.get(`/exports/${id}`)).data.admin.username, owner.account?.username);
   t.is((await owner.download(`/exports/${id}/download`)).status, 200);
-  t.deepEqual(await outcome(owner.post('/orders/export')), [403, 20001, 'no_permission']);
+  t.deepEqual(outcome(await owner.post('/orders/export')), [403, 20001, 'no_permission']);
   t.is((await admin.delete(`/exports/${id}`)).status, 200);
-  t.deepEqual(await outcome(owner.get(`/exports/${id}`)), gone);
+  t.deepEqual(outcome(await owner.get(`/exports/${id}`)), gone);
 });
 
 test('a file takes the right to export its list, too', async (t) => {
@@ -336,7 +336,7 @@ test('a file takes the right to export its list, too', async (t) => {
   t.is((await admin.put(`/admins/${owner.account?.id}`, { role_ids: [left.id] })).status, 200);
   t.is((await fetch(address)).status, 403);
   for (const path of [`/exports/${id}/download`, `/exports/${id}/link`])
-    t.deepEqual(await outcome(owner.get(path)), [403, 20001, 'no_permission'], path);
+    t.deepEqual(outcome(await owner.get(path)), [403, 20001, 'no_permission'], path);
   t.is((await owner.get(`/exports/${id}`)).status, 200);
 });
 
@@ -367,13 +367,13 @@ test('an export without a file reports why', async (t) => {
     );
   const later = 'NOW(3) + INTERVAL 1 DAY';
   const waiting = await made(0, null, 'NULL');
-  t.deepEqual(await outcome(admin.get(`/exports/${waiting}/download`)), [400, 40006, 'export_not_ready']);
+  t.deepEqual(outcome(await admin.get(`/exports/${waiting}/download`)), [400, 40006, 'export_not_ready']);
   t.is((await admin.get(`/exports/${waiting}`, english)).data.status_text, 'Waiting');
   const failed = await made(2, 'export_failed', later);
-  t.deepEqual(await outcome(admin.get(`/exports/${failed}/download`)), [500, 40006, 'export_failed']);
+  t.deepEqual(outcome(await admin.get(`/exports/${failed}/download`)), [500, 40006, 'export_failed']);
   t.is((await admin.get(`/exports/${failed}`, english)).data.error_msg, 'The export failed');
   t.is((await admin.get(`/exports/${failed}`)).data.error_msg, '导出失败');
-  t.deepEqual(await outcome(admin.get('/exports/999999/download')), [404, 20002, 'export_not_found']);
+  t.deepEqual(outcome(await admin.get('/exports/999999/download')), [404, 20002, 'export_not_found']);
 });
 
 test('an expired file is refused before it is swept', async (t) => {
@@ -381,7 +381,7 @@ test('an expired file is refused before it is swept', async (t) => {
   await endOf(admin, id);
   const name = await storedName(id);
   await change('UPDATE exports SET expires_at = NOW(3) - INTERVAL 1 SECOND WHERE id = ?', [id]);
-  const early = await outcome(admin.get(`/exports/${id}/download`));
+  const early = outcome(await admin.get(`/exports/${id}/download`));
   t.true(['export_expired', 'export_not_found'].includes(early[2] ?? ''));
   await until(async () => (await admin.get(`/exports/${id}`)).status === 404);
   await until(() => !storedFiles().includes(name));

@@ -3,12 +3,11 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
-import type { Answer } from '../support/client.js';
+import { outcome } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
 const { admin } = service;
 
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const wrongType = [400, 30001, 'validation_failed'];
 const wrongFormat = [422, 30004, 'format_invalid'];
 

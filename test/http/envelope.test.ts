@@ -4,11 +4,9 @@ import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
 import { service } from '../support/shared-service.js';
-import type { Answer } from '../support/client.js';
+import { outcome } from '../support/client.js';
 
 const { admin } = service;
-
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 
 test('Accept-Language chooses the language of messages', async (t) => {
   const said = async (language?: string) => {

@@ -4,11 +4,10 @@ import test from 'ava';
 import { insert } from '../../src/lib/database/db.js';
 import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
-import type { Answer } from '../support/client.js';
+import { outcome } from '../support/client.js';
 
 const { admin } = service;
 
-const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const wrongType = [400, 30001, 'validation_failed'];
 const wrongFormat = [422, 30004, 'format_invalid'];
 

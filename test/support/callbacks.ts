@@ -1,13 +1,7 @@
 // Payment callbacks as tests send them, and the rows they change.
 import { select } from '../../src/lib/database/db.js';
-import type { Answer, Client } from './client.js';
+import type { Client } from './client.js';
 import type { MadePayment } from './factories.js';
-
-/** HTTP status, business code and slug of an answer. */
-export async function outcome(answer: Promise<Answer>): Promise<[number, number, string | undefined]> {
-  const { status, code, errorCode } = await answer;
-  return [status, code, errorCode];
-}
 
 /** Everything that a callback may change, and the verdicts of all attempts. */
 export async function trace(admin: Client, { payment_no, order_no }: MadePayment) {

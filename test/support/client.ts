@@ -13,6 +13,13 @@ export interface Answer<T = any> {
   text: string;
 }
 
+/** HTTP status, business code and slug of an answer. */
+export const outcome = ({ status, code, errorCode }: Answer): [number, number, string | undefined] => [
+  status,
+  code,
+  errorCode,
+];
+
 export interface RequestOptions {
   headers?: Record<string, string>;
   /** A JSON value, or a text or multipart form that is sent as it is. */

@@ -21,13 +21,13 @@ export type Step = [name: string, pick: number];
 
 type Act<T> = (subject: T, model: Model, system: SystemUnderTest) => Promise<Pair>;
 
-const outcome = async (answer: Promise<Answer>): Promise<string | number> => {
+const slugOf = async (answer: Promise<Answer>): Promise<string | number> => {
   const { status, errorCode } = await answer;
   return errorCode ?? status;
 };
 
 const notify = ({ anonymous }: SystemUnderTest, payment: ModelPayment, more: object = {}) =>
-  outcome(anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more }));
+  slugOf(anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more }));
 
 const overdue = ({ order_no }: ModelOrder) =>
   change('UPDATE orders SET expire_at = ? WHERE order_no = ?', [new Date(Date.now() - 60_000), order_no]);
@@ -70,14 +70,14 @@ const onOrders: Record<string, Act<ModelOrder>> = {
     return [status, 200];
   },
   async cancel(order, model, { admin }) {
-    const real = await outcome(admin.put(`/orders/${order.order_no}`, { status: 'cancelled' }));
+    const real = await slugOf(admin.put(`/orders/${order.order_no}`, { status: 'cancelled' }));
     if (order.isDeleted) return [real, 'order_not_found'];
     if (order.status === 'paid') return [real, 'order_not_cancellable'];
     model.close(order);
     return [real, 200];
   },
   async delete(order, model, { admin }) {
-    const real = await outcome(admin.delete(`/orders/${order.order_no}`));
+    const real = await slugOf(admin.delete(`/orders/${order.order_no}`));
     if (order.isDeleted) return [real, 'order_not_found'];
     if (order.status === 'paid') return [real, 'order_not_deletable'];
     model.close(order);
@@ -127,7 +127,7 @@ const onPayments: Record<string, Act<ModelPayment>> = {
     const transaction_id = payment.thirdPartyNo ?? unique('T-');
     const [paid, cancelled] = await Promise.all([
       notify(system, payment, { transaction_id }),
-      outcome(system.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' })),
+      slugOf(system.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' })),
     ]);
     // Either may come first; the rows show which one did. Money reported before the order was cancelled wins.
     const wasClosed = cancelled === 200 && !(await isPaid(order));
@@ -149,8 +149,8 @@ const onPayments: Record<string, Act<ModelPayment>> = {
     const path = `/orders/${order.order_no}`;
     const ends = [
       await expireOrder(order.order_no),
-      await outcome(admin.put(path, { status: 'cancelled' })),
-      await outcome(admin.delete(path)),
+      await slugOf(admin.put(path, { status: 'cancelled' })),
+      await slugOf(admin.delete(path)),
     ];
     await settle(key);
     model.pay(payment, thirdPartyNo);
@@ -217,26 +217,26 @@ const onPayments: Record<string, Act<ModelPayment>> = {
   async putAside(payment, model, { admin }) {
     const body = { needs_attention: false, fail_reason: payment.reason ?? 'none' };
     model.putAside(payment);
-    return [await outcome(admin.put(`/payments/${payment.payment_no}`, body)), 200];
+    return [await slugOf(admin.put(`/payments/${payment.payment_no}`, body)), 200];
   },
   async putAsideUnseen(payment, _, { admin }) {
     const body = { needs_attention: false, fail_reason: 'another' };
-    const real = await outcome(admin.put(`/payments/${payment.payment_no}`, body));
+    const real = await slugOf(admin.put(`/payments/${payment.payment_no}`, body));
     return [real, payment.needsAttention ? 'payment_attention_changed' : 200];
   },
   async refundToBalance(payment, model, { admin }) {
-    const real = await outcome(refund(admin, payment, 'balance', 50));
+    const real = await slugOf(refund(admin, payment, 'balance', 50));
     return [real, model.refund(payment, 50) ?? 200];
   },
   async refundToChannel(payment, model, { admin }) {
-    const real = await outcome(refund(admin, payment, 'channel', 70));
+    const real = await slugOf(refund(admin, payment, 'channel', 70));
     const expected = model.refund(payment, 70) ?? 200;
     await refundsEnded(payment);
     return [real, expected];
   },
   async refundAllTwiceAtOnce(payment, model, { admin }) {
     const left = leftOf(payment);
-    const both = ['channel', 'balance'].map((to) => outcome(refund(admin, payment, to, Math.max(left, 1))));
+    const both = ['channel', 'balance'].map((to) => slugOf(refund(admin, payment, to, Math.max(left, 1))));
     const real = await Promise.all(both);
     await refundsEnded(payment);
     const expected = [0, 1].map(() => model.refund(payment, Math.max(left, 1)) ?? 200);

@@ -3,8 +3,7 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { changeBalances, mustAddUp } from '../support/balances.js';
-import { outcome } from '../support/callbacks.js';
-import type { Client } from '../support/client.js';
+import { outcome, type Client } from '../support/client.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { killProcesses, startApi } from '../support/processes.js';
@@ -60,13 +59,13 @@ test('incomes and refunds increase a balance and expenses reduce it', async (t) 
 
 test('a balance stays between zero and the limit', async (t) => {
   const { id } = await makeUser(admin);
-  t.deepEqual(await outcome(update(id, { type: 'expense', amount: '0.01' })), [
+  t.deepEqual(outcome(await update(id, { type: 'expense', amount: '0.01' })), [
     400,
     40001,
     'insufficient_balance',
   ]);
   t.is((await update(id, { type: 'income', amount: '10000000000000.00' })).status, 200);
-  t.deepEqual(await outcome(update(id, { type: 'refund', amount: '0.01' })), [
+  t.deepEqual(outcome(await update(id, { type: 'refund', amount: '0.01' })), [
     400,
     40001,
     'balance_limit_exceeded',
@@ -96,10 +95,10 @@ test('invalid amounts, types and ids are refused by field', async (t) => {
     const answer = await update(id, body);
     t.deepEqual([answer.status, Object.keys(answer.errors ?? {})], [status, [field]], JSON.stringify(body));
   }
-  t.deepEqual(await outcome(update(999_999, { type: 'income', amount: 1 })), [404, 20002, 'user_not_found']);
+  t.deepEqual(outcome(await update(999_999, { type: 'income', amount: 1 })), [404, 20002, 'user_not_found']);
   const unknown = admin.post('/user-balance-logs', { user_id: 999_999, type: 'income', amount: 1 });
-  t.deepEqual(await outcome(unknown), [422, 30003, 'user_unknown']);
-  t.deepEqual(await outcome(admin.get('/user-balance-logs/999999')), [404, 20002, 'balance_log_not_found']);
+  t.deepEqual(outcome(await unknown), [422, 30003, 'user_unknown']);
+  t.deepEqual(outcome(await admin.get('/user-balance-logs/999999')), [404, 20002, 'balance_log_not_found']);
   t.is(await mustAddUp(id), 0);
 });
 
@@ -115,10 +114,10 @@ test('one request_id takes effect once', async (t) => {
   t.deepEqual((await update(id, body)).data, answers[0]?.data, 'later as well');
   t.is((await admin.get(`/users/${id}`)).data.balance, 8.5);
   const reused = [422, 30002, 'request_id_reused'];
-  t.deepEqual(await outcome(update(id, { ...body, amount: '7.51' })), reused);
-  t.deepEqual(await outcome(update(id, { ...body, type: 'refund' })), reused);
-  t.deepEqual(await outcome(update(id, { ...body, description: 'other' })), reused);
-  t.deepEqual(await outcome(update((await makeUser(admin)).id, body)), reused);
+  t.deepEqual(outcome(await update(id, { ...body, amount: '7.51' })), reused);
+  t.deepEqual(outcome(await update(id, { ...body, type: 'refund' })), reused);
+  t.deepEqual(outcome(await update(id, { ...body, description: 'other' })), reused);
+  t.deepEqual(outcome(await update((await makeUser(admin)).id, body)), reused);
   t.is(await mustAddUp(id), 2);
 });
 
@@ -181,7 +180,7 @@ test('statistics sum the changes of one user or all in a time range', async (t) 
     `SELECT CAST(SUM(balance) AS DOUBLE) AS balance, (SELECT COUNT(*) FROM user_balance_logs) AS logs FROM users`,
   );
   t.true(everybody.count >= 4 && everybody.count <= (row?.logs ?? 0));
-  t.deepEqual(await outcome(sums('user_id=999999')), [422, 30003, 'user_unknown']);
+  t.deepEqual(outcome(await sums('user_id=999999')), [422, 30003, 'user_unknown']);
 });
 
 test('balance logs are filtered by user, type, source, operator and time', async (t) => {

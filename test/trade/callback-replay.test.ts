@@ -5,7 +5,8 @@ import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
-import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
+import { outcome } from '../support/client.js';
+import { trace as traceOf, untouched } from '../support/callbacks.js';
 import {
   makeMethod,
   makePayment,
@@ -46,7 +47,7 @@ async function refusedPayment(): Promise<{
 
 test('a replay pays once the secret is right', async (t) => {
   const { payment, callback, repair } = await refusedPayment();
-  t.deepEqual(await outcome(replay(payment, callback)), [400, 40001, 'payment_sign_invalid']);
+  t.deepEqual(outcome(await replay(payment, callback)), [400, 40001, 'payment_sign_invalid']);
   t.like(await trace(payment), { ...untouched, verdicts: ['payment_sign_invalid'] });
   await repair();
   const { status, data } = await replay(payment, callback);
@@ -117,9 +118,9 @@ test('a replay settles a pending verified callback', async (t) => {
 test('a replay reports why a callback is refused', async (t) => {
   const { payment, callback, repair } = await refusedPayment();
   const other = await refusedPayment();
-  t.deepEqual(await outcome(replay(payment, 999_999_999)), [404, 20002, 'payment_callback_not_found']);
-  t.deepEqual(await outcome(replay(other.payment, callback)), [404, 20002, 'payment_callback_not_found']);
-  t.deepEqual(await outcome(replay({ payment_no: 'PAY1' }, 1)), [404, 20002, 'payment_record_not_found']);
+  t.deepEqual(outcome(await replay(payment, 999_999_999)), [404, 20002, 'payment_callback_not_found']);
+  t.deepEqual(outcome(await replay(other.payment, callback)), [404, 20002, 'payment_callback_not_found']);
+  t.deepEqual(outcome(await replay({ payment_no: 'PAY1' }, 1)), [404, 20002, 'payment_record_not_found']);
   t.is((await service.admin.post(`/payments/${payment.payment_no}/callbacks/x/replay`, {})).status, 400);
 
   const method = await makeMethod(service.admin);
@@ -129,7 +130,7 @@ test('a replay reports why a callback is refused', async (t) => {
   ];
   await send(first, 'shared secret', { amount: '1.00' });
   const [wrongAmount] = await attempts(first);
-  t.deepEqual(await outcome(replay(first, wrongAmount?.id as number)), [
+  t.deepEqual(outcome(await replay(first, wrongAmount?.id as number)), [
     400,
     40001,
     'payment_amount_mismatch',
@@ -138,7 +139,7 @@ test('a replay reports why a callback is refused', async (t) => {
   await send(first, 'shared secret', { transaction_id: used });
   await send(second, 'shared secret', { transaction_id: used });
   const [refused] = await attempts(second);
-  t.deepEqual(await outcome(replay(second, refused?.id as number)), [
+  t.deepEqual(outcome(await replay(second, refused?.id as number)), [
     400,
     30002,
     'payment_third_party_no_used',
@@ -147,14 +148,14 @@ test('a replay reports why a callback is refused', async (t) => {
 
   await change('UPDATE payment_callbacks SET sealed = NULL WHERE id = ?', [callback]);
   await repair();
-  t.deepEqual(await outcome(replay(payment, callback)), [400, 40001, 'payment_callback_not_whole']);
+  t.deepEqual(outcome(await replay(payment, callback)), [400, 40001, 'payment_callback_not_whole']);
   t.like(await trace(payment), untouched);
 });
 
 test('a replay of a callback whose channel is gone is refused', async (t) => {
   const { payment, callback } = await refusedPayment();
   await change("UPDATE payment_callbacks SET type = 'paypal' WHERE id = ?", [callback]);
-  t.deepEqual(await outcome(replay(payment, callback)), [400, 400, 'invalid_payment_type']);
+  t.deepEqual(outcome(await replay(payment, callback)), [400, 400, 'invalid_payment_type']);
   const statuses = 'SELECT status FROM payments WHERE payment_no = ?';
   t.deepEqual(await select(statuses, [payment.payment_no]), [{ status: 'pending' }]);
 });
@@ -166,7 +167,7 @@ test('a used number is refused also when its callback was not kept whole', async
   for (const payment of [first, second]) await send(payment, 'shared secret', { transaction_id });
   const [refused] = await attempts(second);
   await change('UPDATE payment_callbacks SET sealed = NULL WHERE id = ?', [refused?.id as number]);
-  t.deepEqual(await outcome(replay(second, refused?.id as number)), [
+  t.deepEqual(outcome(await replay(second, refused?.id as number)), [
     400,
     30002,
     'payment_third_party_no_used',

@@ -3,7 +3,8 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
-import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
+import { outcome } from '../support/client.js';
+import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
@@ -22,8 +23,8 @@ test('a wrong amount is refused under each of its field names', async (t) => {
   for (const name of ['amount', 'total_amount', 'pay_amount']) {
     const payment = await makePayment(service.admin, methodId, '12.30');
     for (const wrong of ['12.31', 12.29, 0, '1230']) {
-      const answer = outcome(notify({ ...mockCallback(payment), [name]: wrong }));
-      t.deepEqual(await answer, [400, 40001, 'payment_amount_mismatch'], `${name} ${wrong}`);
+      const answer = outcome(await notify({ ...mockCallback(payment), [name]: wrong }));
+      t.deepEqual(answer, [400, 40001, 'payment_amount_mismatch'], `${name} ${wrong}`);
     }
     const { payment: flagged, order, verdicts } = await trace(payment);
     t.deepEqual(flagged, {

@@ -4,7 +4,8 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { select } from '../../src/lib/database/db.js';
-import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
+import { outcome } from '../support/client.js';
+import { trace as traceOf, untouched } from '../support/callbacks.js';
 import {
   makeMethod,
   makePayment,
@@ -85,9 +86,9 @@ test('a callback that names an unknown time zone is judged like any other', asyn
 test('a callback of an unknown type is refused', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   for (const type of ['paypal', '__proto__', 'constructor', 'Mock', 'x'.repeat(64)]) {
-    t.deepEqual(await outcome(notify(mockCallback(payment), type)), [400, 400, 'invalid_payment_type'], type);
+    t.deepEqual(outcome(await notify(mockCallback(payment), type)), [400, 400, 'invalid_payment_type'], type);
   }
-  t.deepEqual(await outcome(notify(mockCallback(payment), 'mock/tenant')), [404, 404, 'route_not_found']);
+  t.deepEqual(outcome(await notify(mockCallback(payment), 'mock/tenant')), [404, 404, 'route_not_found']);
   t.is((await service.anonymous.get('//api/payment/notify/mock')).status, 404);
   t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
 });
@@ -95,7 +96,7 @@ test('a callback of an unknown type is refused', async (t) => {
 test('wechat and alipay callbacks are not implemented', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   for (const type of ['wechat', 'alipay']) {
-    t.deepEqual(await outcome(notify(mockCallback(payment), type)), [
+    t.deepEqual(outcome(await notify(mockCallback(payment), type)), [
       501,
       501,
       'payment_gateway_not_implemented',
@@ -131,12 +132,12 @@ test('a notification without a payment number or SUCCESS is invalid', async (t) 
   ];
   for (const mutation of mutations) {
     t.deepEqual(
-      await outcome(notify({ ...good, ...mutation })),
+      outcome(await notify({ ...good, ...mutation })),
       [400, 30001, 'payment_notify_invalid'],
       JSON.stringify(mutation),
     );
   }
-  t.deepEqual(await outcome(notify({})), [400, 30001, 'payment_notify_invalid']);
+  t.deepEqual(outcome(await notify({})), [400, 30001, 'payment_notify_invalid']);
   const { verdicts, ...rest } = await trace(payment);
   t.deepEqual(rest, untouched);
   // Those that name the payment are shown with it.
@@ -186,7 +187,7 @@ test('a number that was never issued is refused', async (t) => {
   for (const at of ['2031-05-05', '9998-12-31', '1999-01-01', new Date().toISOString()]) {
     const number = somePaymentNumber(new Date(at));
     const body = { out_trade_no: number, trade_status: 'SUCCESS', sign: mockSign(number, '1.00') };
-    t.deepEqual(await outcome(notify(body)), [400, 30003, 'payment_not_found']);
+    t.deepEqual(outcome(await notify(body)), [400, 30003, 'payment_not_found']);
     const rows = await select<object>('SELECT verdict, state FROM payment_callbacks WHERE payment_no = ?', [
       number,
     ]);
@@ -201,7 +202,7 @@ test('a payment of another type is not found', async (t) => {
     config: alipayConfig,
   });
   const payment = await makePayment(service.admin, alipay.data.id);
-  t.deepEqual(await outcome(notify(mockCallback(payment))), [400, 30003, 'payment_not_found']);
+  t.deepEqual(outcome(await notify(mockCallback(payment))), [400, 30003, 'payment_not_found']);
   t.deepEqual(await trace(payment), { ...untouched, verdicts: ['payment_not_found'] });
 });
 

@@ -3,7 +3,7 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { matchPassword } from '../../src/lib/secrets/password.js';
-import { outcome } from '../support/callbacks.js';
+import { outcome } from '../support/client.js';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
 
@@ -47,13 +47,13 @@ test('a refused update changes nothing', async (t) => {
     nickname: one.username,
     status: 1,
   });
-  t.deepEqual(await outcome(admin.put('/users/999999', { nickname: 'x' })), [404, 20002, 'user_not_found']);
+  t.deepEqual(outcome(await admin.put('/users/999999', { nickname: 'x' })), [404, 20002, 'user_not_found']);
 });
 
 test('a new password is stored hashed', async (t) => {
   const { id } = await makeUser(admin);
   const set = (password: unknown) => admin.put(`/users/${id}/password`, { password });
-  t.deepEqual(await outcome(set('secret-2')), [200, 200, undefined]);
+  t.deepEqual(outcome(await set('secret-2')), [200, 200, undefined]);
   const [row] = await select<{ password_hash: string }>('SELECT password_hash FROM users WHERE id = ?', [id]);
   t.is(await matchPassword('secret-2', row?.password_hash), 'current');
 });
@@ -64,7 +64,7 @@ test('an invalid password is refused', async (t) => {
   t.is((await set(username)).status, 422);
   t.is((await set('x')).status, 422);
   t.is((await set(undefined)).status, 400);
-  t.deepEqual(await outcome(admin.put('/users/999999/password', { password: 'secret-2' })), [
+  t.deepEqual(outcome(await admin.put('/users/999999/password', { password: 'secret-2' })), [
     ...[404, 20002, 'user_not_found'],
   ]);
 });
@@ -81,10 +81,10 @@ test('a deleted user disappears from lists and takes no orders or money', async 
     admin.put(`/users/${id}/password`, { password: 'secret-2' }),
     admin.post(`/users/${id}/update-balance`, { type: 'income', amount: 1 }),
   ]) {
-    t.deepEqual(await outcome(answer), [404, 20002, 'user_not_found']);
+    t.deepEqual(outcome(await answer), [404, 20002, 'user_not_found']);
   }
   const details = [{ product_name: 'Tea', price: 1, quantity: 1 }];
-  t.deepEqual(await outcome(admin.post('/orders', { user_id: id, details })), [422, 30003, 'user_unknown']);
+  t.deepEqual(outcome(await admin.post('/orders', { user_id: id, details })), [422, 30003, 'user_unknown']);
 });
 
 test('a deleted user keeps name and orders', async (t) => {
@@ -92,14 +92,14 @@ test('a deleted user keeps name and orders', async (t) => {
   const order = await makeOrder(admin, 1, { user_id: id });
   t.is((await admin.delete(`/users/${id}`)).status, 200);
   t.like((await admin.get(`/orders/${order.order_no}`)).data, { status: 'pending', user: { id, username } });
-  t.deepEqual(await outcome(admin.post('/users', { username })), [422, 30002, 'user_name_exists']);
+  t.deepEqual(outcome(await admin.post('/users', { username })), [422, 30002, 'user_name_exists']);
 });
 
 test('a user with a balance cannot be deleted', async (t) => {
   const { id } = await makeUser(admin);
   const update = (type: string) => admin.post(`/users/${id}/update-balance`, { type, amount: '0.01' });
   await update('income');
-  t.deepEqual(await outcome(admin.delete(`/users/${id}`)), [400, 40002, 'user_has_balance']);
+  t.deepEqual(outcome(await admin.delete(`/users/${id}`)), [400, 40002, 'user_has_balance']);
   await admin.put(`/users/${id}`, { status: 0 });
   t.is((await update('expense')).data.balance, 0, 'a disabled user is paid out');
   t.is((await admin.delete(`/users/${id}`)).status, 200);
