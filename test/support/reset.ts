@@ -1,3 +1,4 @@
+// Ends connections as a peer that crashed does.
 import type { Socket } from 'node:net';
 
 /**
