@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { Queue } from 'bullmq';
+import type { Page } from 'playwright-core';
 import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
 import { consoleTest } from '../support/console-test.js';
 import {
@@ -19,7 +20,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { startGateway } from '../support/gateway.js';
-import { enter, follow, hold, inaccessible, openPage } from '../support/pages.js';
+import { enter, follow, hold, inaccessible, leaveScreen, openPage } from '../support/pages.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -111,12 +112,15 @@ journey('a lost connection that closes late does not hide its successor', async 
   t.is(await page.locator('.live.on').count(), 1);
 });
 
-journey('notices, a sum, choices and figures that cannot be had say why', async (t, page) => {
-  const refuse = (part: string) =>
-    page.route(
-      (url) => url.href.includes(part),
-      (route) => route.fulfill({ status: 500, json: { code: 50000, message: `no ${part}`, data: null } }),
-    );
+/** Answers 500 to what has that part in its address. */
+const refuseIn = (page: Page) => (part: string) =>
+  page.route(
+    (url) => url.href.includes(part),
+    (route) => route.fulfill({ status: 500, json: { code: 50000, message: `no ${part}`, data: null } }),
+  );
+
+journey('notices, a sum, choices, hits and figures that cannot be had say why', async (t, page) => {
+  const refuse = refuseIn(page);
   const said = (part: string) => page.getByText(`no ${part}`).first().waitFor();
   await own.service.admin.post('/notifications', { title: 'Read later', content: 'Much later' });
   await follow(page, '/console/trade/orders');
@@ -138,7 +142,45 @@ journey('notices, a sum, choices and figures that cannot be had say why', async 
   await refuse('system-info');
   await follow(page, '/console/office/monitor');
   await said('system-info');
-  t.pass();
+  await refuse('/search?');
+  await page.keyboard.press('/');
+  const box = page.getByRole('combobox', { name: 'Find orders' });
+  await box.fill('no such record');
+  await said('/search?');
+  const nothing = page.getByText('Nothing found in what you may open');
+  t.is(await nothing.count(), 0);
+  await page.unrouteAll();
+  await box.fill('no such record either');
+  await nothing.waitFor();
+  await page.keyboard.press('Escape');
+});
+
+journey('a part of a page that cannot be had is asked for again on demand', async (t, page) => {
+  const { admin } = own.service;
+  const { account } = await signedInWith(admin, []);
+  const { id: user_id } = await makeUser(admin);
+  const { order_no } = await makeOrder(admin, '12.30', { user_id });
+  const refuse = refuseIn(page);
+  for (const [address, parts] of [
+    [`trade/users/${user_id}`, ['/orders?', '/payments?', '/user-balance-logs?', '/operation-logs?record']],
+    [`trade/orders/${order_no}`, ['/payments?', '/operation-logs?record']],
+    [
+      `access/admins/${account?.id}`,
+      ['/online-admins?', '/login-logs?', '/operation-logs?admin_id', '/operation-logs?record'],
+    ],
+    ['access/roles/1', ['/admins?']],
+    ['access/roles/new', ['/permissions?', '/menus']],
+  ] as const) {
+    for (const part of parts) await refuse(part);
+    await follow(page, `/console/${address}`);
+    for (const part of parts) await page.getByRole('alert').getByText(`no ${part}`).waitFor();
+    await page.unrouteAll();
+    const again = page.getByRole('alert').getByRole('button', { name: 'Try again' });
+    t.is(await again.count(), parts.length, address);
+    for (const _ of parts) await again.first().click();
+    await page.getByRole('alert').first().waitFor({ state: 'detached' });
+    await leaveScreen(page);
+  }
 });
 
 journey('an entry that somebody else makes is shown with its type, which is new as well', async (t, page) => {

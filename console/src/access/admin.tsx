@@ -122,15 +122,20 @@ interface PanelProps {
   title: string;
   none: string;
   error: unknown;
+  onRetry: () => void;
   all: string;
   rows: { key: number; what: ReactNode; at: string }[] | undefined;
 }
 
-function Panel({ title, none, error, all, rows }: PanelProps) {
+function Panel({ title, none, error, onRetry, all, rows }: PanelProps) {
   return (
     <section className="panel">
       <h2>{title}</h2>
-      {error ? <Problem error={error} /> : rows?.length === 0 && <span className="soft">{none}</span>}
+      {error ? (
+        <Problem error={error} onRetry={onRetry} />
+      ) : (
+        rows?.length === 0 && <span className="soft">{none}</span>
+      )}
       <ul className="plain-list">
         {rows?.map(({ key, what, at }) => (
           <li key={key}>
@@ -147,7 +152,7 @@ function Panel({ title, none, error, all, rows }: PanelProps) {
 }
 
 function Operations({ adminId }: { adminId: number }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['operation-logs', 'list', { admin_id: adminId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/operation-logs', { query: { admin_id: adminId, page_size: shown }, signal }),
@@ -158,6 +163,7 @@ function Operations({ adminId }: { adminId: number }) {
       title={t.operations}
       none={t.noOperations}
       error={error}
+      onRetry={() => void refetch()}
       all={`/logs/operation-logs?admin_id=${adminId}`}
       rows={data?.list.map(({ id, title, status, created_at }) => ({
         key: id,
@@ -174,7 +180,7 @@ function Operations({ adminId }: { adminId: number }) {
 }
 
 function SignIns({ adminId }: { adminId: number }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['login-logs', 'list', { admin_id: adminId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/login-logs', { query: { admin_id: adminId, page_size: shown }, signal }),
@@ -185,6 +191,7 @@ function SignIns({ adminId }: { adminId: number }) {
       title={t.signIns}
       none={t.noSignIns}
       error={error}
+      onRetry={() => void refetch()}
       all={`/logs/login-logs?admin_id=${adminId}`}
       rows={data?.list.map(({ id, ip, browser, status, created_at }) => ({
         key: id,
@@ -201,7 +208,7 @@ function SignIns({ adminId }: { adminId: number }) {
 }
 
 function Sessions({ username }: { username: string }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['online-admins', 'list', { username }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/online-admins', { query: { username, page_size: 50 }, signal }),
@@ -214,6 +221,7 @@ function Sessions({ username }: { username: string }) {
       title={t.sessions}
       none={t.noSessions}
       error={error}
+      onRetry={() => void refetch()}
       all={`/access/online-admins?username=${encodeURIComponent(username)}`}
       rows={own?.map(({ id, ip, browser, os, last_active }) => ({
         key: id,

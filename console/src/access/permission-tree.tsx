@@ -62,7 +62,11 @@ export const menuTree = (): Field<number[]> => ({ control: (props) => <Menus {..
 
 function Permissions(props: Control<number[]>) {
   const mayList = useMay()('GET /api/admin/permissions');
-  const { data = [], error } = useQuery({
+  const {
+    data = [],
+    error,
+    refetch,
+  } = useQuery({
     queryKey: ['permissions', 'all'],
     queryFn: ({ signal }) => allPermissions(signal),
     staleTime: 30_000,
@@ -78,7 +82,7 @@ function Permissions(props: Control<number[]>) {
   }, [data]);
   if (!mayList) return <NotListed id={props.id} />;
   return error ? (
-    <Problem error={error} />
+    <Problem error={error} onRetry={() => void refetch()} />
   ) : (
     <Choice {...props} name={t.permissions} nodes={nodes} find={t.find} />
   );
@@ -86,7 +90,7 @@ function Permissions(props: Control<number[]>) {
 
 function Menus(props: Control<number[]>) {
   const mayList = useMay()('GET /api/admin/menus');
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['menus', 'list'],
     queryFn: ({ signal }) => call('GET /api/admin/menus', { signal }),
     staleTime: 30_000,
@@ -94,7 +98,11 @@ function Menus(props: Control<number[]>) {
   });
   const nodes = useMemo(() => nodesOf((data?.list ?? []) as MenuNode[]), [data]);
   if (!mayList) return <NotListed id={props.id} />;
-  return error ? <Problem error={error} /> : <Choice {...props} name={t.menus} nodes={nodes} isStrict />;
+  return error ? (
+    <Problem error={error} onRetry={() => void refetch()} />
+  ) : (
+    <Choice {...props} name={t.menus} nodes={nodes} isStrict />
+  );
 }
 
 interface MenuNode {

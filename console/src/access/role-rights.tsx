@@ -89,13 +89,13 @@ function Rights({ permissions, menus }: Pick<Role, 'permissions' | 'menus'>) {
 }
 
 function Holders({ roleId }: { roleId: number }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['admins', 'list', { role_id: roleId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/admins', { query: { role_id: roleId, page_size: 100 }, signal }),
     meta: { scopes: ['identity'] },
   });
-  if (error) return <Problem error={error} />;
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return null;
   return (
     <section>

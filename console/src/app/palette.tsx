@@ -19,7 +19,7 @@ const t = texts({
   'zh-CN': {
     find: '查找订单、支付、退款、用户、管理员或页面',
     keys: '快捷键',
-    nothing: '没有找到',
+    nothing: '在您有权查看的内容中没有找到',
     searching: '正在查找…',
     recent: '最近打开',
     records: '记录',
@@ -43,7 +43,7 @@ const t = texts({
   'en-US': {
     find: 'Find orders, payments, refunds, users, administrators or pages',
     keys: 'Keys',
-    nothing: 'Nothing found',
+    nothing: 'Nothing found in what you may open',
     searching: 'Searching…',
     recent: 'Recently opened',
     records: 'Records',
@@ -257,7 +257,7 @@ function Finder({ onClose }: { onClose: () => void }) {
       <p className="soft found-state" role="status">
         {isPending ? t.searching : error ? failureOf(error).message : t.hint}
       </p>
-      {found.length === 0 && !isPending && (
+      {found.length === 0 && !isPending && !error && (
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.nothing} />
       )}
     </Modal>

@@ -16,7 +16,7 @@ const largestShown = 50_000_000;
 
 /** The content of a file, under an address of this page. */
 export function useContent({ id }: Attachment, options: { enabled?: boolean; gcTime?: number }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['attachments', 'content', id],
     queryFn: ({ signal }) => download('GET /api/admin/attachments/{id}/preview', { path: { id }, signal }),
     staleTime: Infinity,
@@ -24,7 +24,7 @@ export function useContent({ id }: Attachment, options: { enabled?: boolean; gcT
   });
   const address = useMemo(() => data && URL.createObjectURL(data.blob), [data]);
   useEffect(() => () => (address ? URL.revokeObjectURL(address) : undefined), [address]);
-  return { address, error };
+  return { address, error, refetch };
 }
 
 export function Preview({ row }: { row: Attachment }) {
@@ -40,8 +40,8 @@ export function Preview({ row }: { row: Attachment }) {
 }
 
 function Shown({ row }: { row: Attachment }) {
-  const { address, error } = useContent(row, { gcTime: 0 });
-  if (error) return <Problem error={error} />;
+  const { address, error, refetch } = useContent(row, { gcTime: 0 });
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!address) return <Skeleton.Image active />;
   if (row.mime_type.startsWith('image/'))
     return <img className="preview" src={address} alt={row.display_name} />;

@@ -124,7 +124,7 @@ const pageSize = 20;
 
 function BadRows({ of: { id, error_file_url } }: { of: Import }) {
   const [page, setPage] = useState(1);
-  const { data, error, isFetching } = useQuery({
+  const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['imports', 'errors', id, page],
     queryFn: ({ signal }) =>
       call('GET /api/admin/imports/{id}/errors', {
@@ -144,7 +144,7 @@ function BadRows({ of: { id, error_file_url } }: { of: Import }) {
           </DownloadButton>
         )}
       </Flex>
-      {error && <Problem error={error} />}
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
       <Table
         size="small"
         rowKey={({ row, column }) => `${row} ${column}`}

@@ -166,7 +166,7 @@ function Refunds({ order }: { order: Order }) {
 }
 
 function Payments({ orderNo }: { orderNo: string }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['payments', 'list', { order_no: orderNo }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/payments', { query: { order_no: orderNo, page_size: 50 }, signal }),
@@ -175,7 +175,7 @@ function Payments({ orderNo }: { orderNo: string }) {
   return (
     <section className="panel">
       <h2>{t.payments}</h2>
-      {error && <Problem error={error} />}
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
       {data?.list.length === 0 && <span className="soft">{t.noPayments}</span>}
       <Latest rows={data?.list.map(rowOf) ?? []} />
     </section>

@@ -104,7 +104,7 @@ export default function UserPage({ id, resource }: { id: string; resource: Resou
 }
 
 function Orders({ userId }: { userId: number }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['orders', 'list', { user_id: userId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/orders', { query: { user_id: userId, page_size: shown }, signal }),
@@ -115,6 +115,7 @@ function Orders({ userId }: { userId: number }) {
       title={t.orders}
       none={t.noOrders}
       error={error}
+      onRetry={() => void refetch()}
       total={data?.total}
       all={`/trade/orders?user_id=${userId}`}
       rows={data?.list.map(({ order_no, amount, status, created_at }) => ({
@@ -129,7 +130,7 @@ function Orders({ userId }: { userId: number }) {
 }
 
 function Payments({ userId }: { userId: number }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['payments', 'list', { user_id: userId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/payments', { query: { user_id: userId, page_size: shown }, signal }),
@@ -140,6 +141,7 @@ function Payments({ userId }: { userId: number }) {
       title={t.payments}
       none={t.noPayments}
       error={error}
+      onRetry={() => void refetch()}
       total={data?.total}
       all={`/trade/payments?user_id=${userId}`}
       rows={data?.list.map(({ payment_no, amount, status, created_at }) => ({
@@ -157,16 +159,17 @@ interface LatestProps {
   title: string;
   none: string;
   error: unknown;
+  onRetry: () => void;
   total: number | undefined;
   all: string;
   rows: ComponentProps<typeof Latest>['rows'] | undefined;
 }
 
-function LatestPanel({ title, none, error, total, all, rows = [] }: LatestProps) {
+function LatestPanel({ title, none, error, onRetry, total, all, rows = [] }: LatestProps) {
   return (
     <section className="panel">
       <h2>{title}</h2>
-      {error ? <Problem error={error} /> : total === undefined && <Skeleton active />}
+      {error ? <Problem error={error} onRetry={onRetry} /> : total === undefined && <Skeleton active />}
       {total === 0 && <span className="soft">{none}</span>}
       {rows.length > 0 && <Latest rows={rows} />}
       {total !== undefined && total > shown && <Link to={all}>{t.all(total)}</Link>}
@@ -175,7 +178,7 @@ function LatestPanel({ title, none, error, total, all, rows = [] }: LatestProps)
 }
 
 function Balance({ userId }: { userId: number }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['user-balance-logs', 'list', { user_id: userId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/user-balance-logs', { query: { user_id: userId, page_size: shown }, signal }),
@@ -184,7 +187,7 @@ function Balance({ userId }: { userId: number }) {
   return (
     <section className="panel">
       <h2>{t.balance}</h2>
-      {error ? <Problem error={error} /> : !data && <Skeleton active />}
+      {error ? <Problem error={error} onRetry={() => void refetch()} /> : !data && <Skeleton active />}
       {data?.list.length === 0 && <span className="soft">{t.noChanges}</span>}
       {(data?.total ?? 0) > shown && (
         <Link to={`/trade/user-balance-logs?user_id=${userId}`}>{t.all(data?.total ?? 0)}</Link>

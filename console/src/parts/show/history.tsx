@@ -61,13 +61,13 @@ export function History({ resource, id, createdAt }: Props) {
 function Entries({ resource, id, createdAt }: Props) {
   const base = resource.list.split(' ')[1] ?? '';
   const path = `${base}/${id}`;
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['operation-logs', 'list', { record: path }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/operation-logs', { query: { record: path, page_size: 50 }, signal }),
     meta: { scopes: ['operation_logs'] },
   });
-  if (error) return <Problem error={error} />;
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton active />;
   // Records that an import made have no such entry.
   const creation = data.list.find((entry) => entry.path === base && entry.method === 'POST');
