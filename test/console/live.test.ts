@@ -254,7 +254,13 @@ freshJourney(
     await page.locator('.facts', { hasText: 'Assignee' }).getByText(other.username).waitFor();
     await page.getByRole('button', { name: 'Assign to me' }).click();
     await page.locator('.facts', { hasText: 'Assignee' }).getByText('admin', { exact: true }).waitFor();
-    t.pass();
+    const clerk = await signedInWith(admin, ['payment.index', 'payment.update']);
+    await enter(page, { at: '/console/trade/payments', ...clerk.account });
+    await page.getByRole('button', { name: `Actions ${payment.payment_no}` }).click();
+    await page.getByRole('menuitem', { name: 'Assign to me' }).click();
+    await page.getByText('Done', { exact: true }).waitFor();
+    const { data: taken } = await admin.get(`/payments/${payment.payment_no}`);
+    t.is(taken.assignee?.username, clerk.account?.username, 'nor needs who may not show it to do so');
   },
 );
 

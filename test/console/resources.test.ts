@@ -261,6 +261,17 @@ freshJourney('what a record names is a link only to who may open it', async (t, 
   t.is(new Set(gaps).size, 1, 'figures stand below their names, whether these lead on or not');
 });
 
+freshJourney('no row is offered to be edited to who may not read it', async (t, page) => {
+  const clerk = await signedInWith(own.service.admin, ['user.index', 'user.update']);
+  await enter(page, { at: '/console/trade/users', ...clerk.account });
+  await page
+    .getByRole('button', { name: /^Actions/ })
+    .first()
+    .click();
+  await page.getByRole('menuitem', { name: 'Freeze' }).waitFor();
+  t.is(await page.getByRole('menuitem', { name: 'Edit' }).count(), 0);
+});
+
 freshJourney('a form asks for no choice of what its user may not list', async (t, page) => {
   const clerk = await signedInWith(own.service.admin, ['admin.index', 'admin.show', 'admin.update']);
   await enter(page, { at: `/console/access/admins/${clerk.account?.id}/edit`, ...clerk.account });

@@ -10,7 +10,7 @@ import { formName, useTakeLeft } from '../form/open-form.ts';
 import { keepFocus } from '../show/focus.ts';
 import { useIsShown } from '../show/is-shown.ts';
 import { failureOf, Trace } from '../show/problem.tsx';
-import { useMay, useProfile, type Profile } from '../show/profile.ts';
+import { opens, useMay, useProfile, type Profile } from '../show/profile.ts';
 import { idOf, labelOf, type Action, type AnyRow, type Question, type Resource } from '../resource.ts';
 
 const t = texts({
@@ -56,17 +56,18 @@ export function pathOf(resource: Resource, route: Route, row: AnyRow): Record<st
 export const bodyOf = ({ body }: AnyAction, row: AnyRow, profile: Profile): AnyRow | undefined =>
   typeof body === 'function' ? body(row, profile) : body;
 
-/** Calls the route of the action. @throws Failure */
+/** Calls the route of the action. What it overwrites is looked at first by those who may. @throws Failure */
 export async function act(
   resource: Resource,
   action: AnyAction,
   row: AnyRow,
   body: AnyRow | undefined,
+  profile: Profile,
 ): Promise<unknown> {
   const { show } = resource.spec;
   const { route, overwrites } = action;
   const path = pathOf(resource, route, row);
-  if (overwrites && show) {
+  if (overwrites && show && opens(profile, show)) {
     const latest = (await call(show, { path: pathOf(resource, show, row) })) as AnyRow;
     if (latest[overwrites] !== row[overwrites])
       throw new Failure(t.overtaken(read(labelOf(resource, overwrites))), 409);
@@ -91,12 +92,19 @@ export function useActions(resource: Resource): (row: AnyRow) => AnyAction[] {
   return (row) => all.filter((one) => may(one.route) && (one.when?.(row, profile) ?? true));
 }
 
-/** Whether the menu of some row may have an entry. */
-export function useHasActions({ spec }: Resource): boolean {
+/** Whether rows may be edited from the list: the form asks for the row that it changes. */
+export function useMayEdit({ spec: { update, show } }: Resource): boolean {
   const may = useMay();
-  const { actions = [], remove, update } = spec;
-  const routes = [...actions.map(({ route }) => route), remove, update?.route];
-  return routes.some((route) => route !== undefined && may(route));
+  return update !== undefined && show !== undefined && may(update.route) && may(show);
+}
+
+/** Whether the menu of some row may have an entry. */
+export function useHasActions(resource: Resource): boolean {
+  const may = useMay();
+  const mayEdit = useMayEdit(resource);
+  const { actions = [], remove } = resource.spec;
+  const routes = [...actions.map(({ route }) => route), remove];
+  return mayEdit || routes.some((route) => route !== undefined && may(route));
 }
 
 /** The actions for several rows at once. */
@@ -146,7 +154,7 @@ export function useAct(
     keepFocus();
   };
   const run = useMutation({
-    mutationFn: ({ action, row }: Asked) => act(resource, action, row, bodyOf(action, row, profile)),
+    mutationFn: ({ action, row }: Asked) => act(resource, action, row, bodyOf(action, row, profile), profile),
     onSuccess: (answer, done) => {
       const { name, remove } = resource.spec;
       if (done.action.route === remove) forgetOne(`/${name}/${idOf(resource, done.row)}`);

@@ -53,7 +53,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
     const refused: { row: AnyRow; reason: string }[] = [];
     for (const row of own) {
       try {
-        await act(resource, action, row, { ...input, ...bodyOf(action, row, profile) });
+        await act(resource, action, row, { ...input, ...bodyOf(action, row, profile) }, profile);
       } catch (error) {
         refused.push({ row, reason: `${idOf(resource, row)}: ${failureOf(error).message}` });
       }

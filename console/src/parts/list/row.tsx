@@ -7,7 +7,7 @@ import { useListAddress } from '../show/location.ts';
 import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
 import { idOf, type AnyRow, type Resource } from '../resource.ts';
-import { useActions, type AnyAction } from './actions.tsx';
+import { useActions, useMayEdit, type AnyAction } from './actions.tsx';
 import type { ListState } from './codec.ts';
 
 const t = texts({
@@ -63,13 +63,11 @@ export function RowLink({
 }
 
 export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | 'onAct'> & { row: AnyRow }) {
-  const { update } = resource.spec;
-  const may = useMay();
   const navigate = useNavigate();
   const { search } = useLocation();
   const address = useRowAddress(resource, row);
   const actions = useActions(resource)(row);
-  const edit = update && may(update.route) ? [{ key: 'edit', label: read(['修改', 'Edit']) }] : [];
+  const edit = useMayEdit(resource) ? [{ key: 'edit', label: read(['修改', 'Edit']) }] : [];
   const items = [
     ...edit,
     ...actions.map((one, index) => ({
