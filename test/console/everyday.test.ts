@@ -258,6 +258,8 @@ journey(
     await queue.getByText('1 more needs attention').waitFor();
     await page.getByRole('link', { name: 'Previous that needs attention' }).click();
     await queue.getByText('1 of 1 that needs attention').waitFor();
+    await page.getByRole('link', { name: 'Back', exact: true }).click();
+    await page.waitForURL(/payments\?needs_attention=true$/);
   },
 );
 

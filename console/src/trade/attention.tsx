@@ -120,5 +120,6 @@ export function AttentionQueue({ payment: { payment_no, created_at } }: { paymen
 
 function QueueLink({ number, text, icon }: { number: string | undefined; text: string; icon: ReactNode }) {
   if (!number) return <Button icon={icon} aria-label={text} title={text} disabled />;
-  return <LinkButton to={`/trade/payments/${number}`} icon={icon} aria-label={text} title={text} />;
+  // The arrow at the top leads back to where the queue was entered.
+  return <LinkButton to={`/trade/payments/${number}`} replace icon={icon} aria-label={text} title={text} />;
 }
