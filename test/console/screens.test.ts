@@ -409,6 +409,18 @@ journey('the number of a refund fits the smallest phone', async (t, page) => {
   await page.setViewportSize(desk);
 });
 
+journey('seven digits of a day have one line on the smallest phone', async (t, page) => {
+  const { admin } = own.service;
+  await paidPayment(admin, (await makeMethod(admin)).id, '1234567.89');
+  await page.setViewportSize({ width: 320, height: 640 });
+  await follow(page, '/console/office/dashboard');
+  const figure = page.locator('a.card', { hasText: 'Paid today' }).locator('.figure');
+  await figure.filter({ hasText: /^¥\d,\d{3},\d{3}\.\d\d$/ }).waitFor();
+  const { height = 0 } = (await figure.boundingBox()) ?? {};
+  t.true(height > 0 && height < 25, `one line, not ${height} px`);
+  await page.setViewportSize(desk);
+});
+
 journey('a message has the room of a phone, and its button comes below', async (t, page) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await follow(page, '/console/trade/orders/ORD-none');
