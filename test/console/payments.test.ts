@@ -292,7 +292,10 @@ journey('a large refund is approved by another administrator', async (t, page) =
     (await clerk.post('/refunds', { ...body, amount: '60.00' })).data,
   ];
   await follow(page, '/console/office/dashboard');
-  await page.locator('a.card', { hasText: 'Refunds to approve' }).getByText('2', { exact: true }).click();
+  await page
+    .locator('a.card', { hasText: 'Refunds awaiting approval' })
+    .getByText('2', { exact: true })
+    .click();
   const drawer = page.getByRole('dialog');
   await page.locator('a.row-link', { hasText: mine.refund_no }).click();
   await drawer.getByRole('button', { name: 'Withdraw' }).click();

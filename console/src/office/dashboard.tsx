@@ -53,7 +53,7 @@ const t = texts({
     operations: 'Operations today',
     attention: 'Needs attention',
     doubts: 'Refunds that need attention',
-    approvals: 'Refunds to approve',
+    approvals: 'Refunds awaiting approval',
     monthly: 'Sales by month',
     monthlyOrders: 'Orders by month',
     weekly: 'Sign-ins, last 7 days',
