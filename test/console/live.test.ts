@@ -213,6 +213,22 @@ journey('permissions that somebody else gives a role are not shown as chosen her
   await form.getByText(/^\d added$/).waitFor();
 });
 
+journey('a tree that cannot be listed again stays, with what is chosen', async (t, page) => {
+  await follow(page, '/console/access/roles/new');
+  const form = page.getByRole('dialog');
+  await form.locator('.ant-tree-checkbox').first().click();
+  await form.getByText(/^\d+ added$/).waitFor();
+  const refused = page.waitForResponse((answer) => answer.status() === 500);
+  await refuseIn(page)('/permissions?');
+  await page.context().setOffline(true);
+  await page.locator('.live:not(.on)').waitFor();
+  await page.context().setOffline(false);
+  await refused;
+  await page.locator('.live.on').waitFor();
+  await form.getByText(/^\d+ added$/).waitFor();
+  t.is(await form.getByRole('button', { name: 'Try again' }).count(), 0);
+});
+
 freshJourney('a list goes when its reader may see it no longer', async (t, page) => {
   const { admin } = own.service;
   await makeOrder(admin);

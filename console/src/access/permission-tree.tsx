@@ -62,11 +62,7 @@ export const menuTree = (): Field<number[]> => ({ control: (props) => <Menus {..
 
 function Permissions(props: Control<number[]>) {
   const mayList = useMay()('GET /api/admin/permissions');
-  const {
-    data = [],
-    error,
-    refetch,
-  } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['permissions', 'all'],
     queryFn: ({ signal }) => allPermissions(signal),
     staleTime: 30_000,
@@ -74,14 +70,15 @@ function Permissions(props: Control<number[]>) {
   });
   const nodes = useMemo(() => {
     const groups = new Map<string, Node[]>();
-    for (const { id, name, slug, menu } of data) {
+    for (const { id, name, slug, menu } of data ?? []) {
       const group = menu?.title ?? t.others;
       groups.set(group, [...(groups.get(group) ?? []), { key: String(id), title: `${name} · ${slug}` }]);
     }
     return [...groups].map(([title, children]) => ({ key: `group ${title}`, title, children }));
   }, [data]);
   if (!mayList) return <NotListed id={props.id} />;
-  return error ? (
+  // What has been listed stays, with what is chosen, whatever a later call comes to.
+  return error && !data ? (
     <Problem error={error} onRetry={() => void refetch()} />
   ) : (
     <Choice {...props} name={t.permissions} nodes={nodes} find={t.find} />
@@ -98,7 +95,7 @@ function Menus(props: Control<number[]>) {
   });
   const nodes = useMemo(() => nodesOf((data?.list ?? []) as MenuNode[]), [data]);
   if (!mayList) return <NotListed id={props.id} />;
-  return error ? (
+  return error && !data ? (
     <Problem error={error} onRetry={() => void refetch()} />
   ) : (
     <Choice {...props} name={t.menus} nodes={nodes} isStrict />
