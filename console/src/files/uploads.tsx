@@ -54,7 +54,7 @@ const t = texts({
     again: (name: string) => `Choose ${name} again: its upload continues where it stopped`,
     states: {
       waiting: 'Waiting',
-      hashing: 'Hashing',
+      hashing: 'Checking',
       uploading: 'Uploading',
       paused: 'Paused',
       offline: 'No network; continues by itself',
