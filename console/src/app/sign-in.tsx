@@ -22,6 +22,7 @@ const t = texts({
     show: '显示密码',
     hide: '隐藏密码',
     trace: '追踪号',
+    wait: (message: string, minutes: number) => `${message}（${minutes} 分钟后）`,
   },
   'en-US': {
     title: 'Sign in to the back office',
@@ -40,6 +41,7 @@ const t = texts({
     show: 'Show password',
     hide: 'Hide password',
     trace: 'Trace',
+    wait: (message: string, minutes: number) => `${message} (in ${minutes} min)`,
   },
 });
 
@@ -47,6 +49,10 @@ interface Captcha {
   captcha_id: string | null;
   captcha_image: string | null;
 }
+
+/** With the time that a limit or a lock-out lasts. */
+const messageOf = ({ message, details: { retryAfter } }: Failure): string =>
+  retryAfter ? t.wait(message, Math.ceil(retryAfter / 60)) : message;
 
 /** Why the form is shown to somebody who was signed in. */
 export type Reason = 'ended' | 'revoked' | 'elsewhere';
@@ -116,7 +122,7 @@ export function SignIn({ reason, onEnter }: { reason?: Reason; onEnter: () => vo
         {reason && !failure && <p role="alert">{t[reason]}</p>}
         {failure && (
           <p role="alert">
-            {failure.message}
+            {messageOf(failure)}
             {failure.details.trace_id && (
               <span className="trace">
                 {t.trace} {failure.details.trace_id}
