@@ -3,7 +3,7 @@ import { EditOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Skeleton } from 'antd';
 import type { ReactNode } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
@@ -16,6 +16,7 @@ import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
+import { RecordsPanel } from '../parts/show/records-panel.tsx';
 import { Badge, enabled, Tag } from '../parts/show/states.tsx';
 
 const t = texts({
@@ -29,7 +30,6 @@ const t = texts({
     noSignIns: '还没有登录过',
     operations: '最近操作',
     noOperations: '还没有操作',
-    all: '全部',
     failed: '失败',
   },
   'en-US': {
@@ -42,7 +42,6 @@ const t = texts({
     noSignIns: 'Has never signed in',
     operations: 'Latest operations',
     noOperations: 'No operations yet',
-    all: 'All',
     failed: 'Failed',
   },
 });
@@ -118,38 +117,24 @@ export default function AdminPage({ id, resource }: { id: string; resource: Reso
   );
 }
 
-interface PanelProps {
-  title: string;
-  none: string;
-  error: unknown;
-  onRetry: () => void;
-  all: string;
-  rows: { key: number; what: ReactNode; at: string }[] | undefined;
+interface Entry {
+  key: number;
+  what: ReactNode;
+  at: string;
 }
 
-function Panel({ title, none, error, onRetry, all, rows }: PanelProps) {
-  return (
-    <section className="panel">
-      <h2>{title}</h2>
-      {error ? (
-        <Problem error={error} onRetry={onRetry} />
-      ) : (
-        rows?.length === 0 && <span className="soft">{none}</span>
-      )}
-      <ul className="plain-list">
-        {rows?.map(({ key, what, at }) => (
-          <li key={key}>
-            <span>{what}</span>
-            <span className="soft">
-              <Time at={at} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      {rows !== undefined && rows.length > 0 && <Link to={all}>{t.all}</Link>}
-    </section>
-  );
-}
+const Entries = ({ rows = [] }: { rows: Entry[] | undefined }) => (
+  <ul className="plain-list">
+    {rows.map(({ key, what, at }) => (
+      <li key={key}>
+        <span>{what}</span>
+        <span className="soft">
+          <Time at={at} />
+        </span>
+      </li>
+    ))}
+  </ul>
+);
 
 function Operations({ adminId }: { adminId: number }) {
   const { data, error, refetch } = useQuery({
@@ -159,23 +144,27 @@ function Operations({ adminId }: { adminId: number }) {
     meta: { scopes: ['operation_logs'] },
   });
   return (
-    <Panel
+    <RecordsPanel
       title={t.operations}
       none={t.noOperations}
       error={error}
       onRetry={() => void refetch()}
+      total={data?.total}
       all={`/logs/operation-logs?admin_id=${adminId}`}
-      rows={data?.list.map(({ id, title, status, created_at }) => ({
-        key: id,
-        at: created_at,
-        what: (
-          <>
-            <PageLink to={`/logs/operation-logs/${id}?admin_id=${adminId}`}>{title}</PageLink>{' '}
-            {status >= 400 && <Tag tone="red">{status}</Tag>}
-          </>
-        ),
-      }))}
-    />
+    >
+      <Entries
+        rows={data?.list.map(({ id, title, status, created_at }) => ({
+          key: id,
+          at: created_at,
+          what: (
+            <>
+              <PageLink to={`/logs/operation-logs/${id}?admin_id=${adminId}`}>{title}</PageLink>{' '}
+              {status >= 400 && <Tag tone="red">{status}</Tag>}
+            </>
+          ),
+        }))}
+      />
+    </RecordsPanel>
   );
 }
 
@@ -187,23 +176,27 @@ function SignIns({ adminId }: { adminId: number }) {
     meta: { scopes: ['login_logs'] },
   });
   return (
-    <Panel
+    <RecordsPanel
       title={t.signIns}
       none={t.noSignIns}
       error={error}
       onRetry={() => void refetch()}
+      total={data?.total}
       all={`/logs/login-logs?admin_id=${adminId}`}
-      rows={data?.list.map(({ id, ip, browser, status, created_at }) => ({
-        key: id,
-        at: created_at,
-        what: (
-          <>
-            <span className="cell-code">{ip}</span> {browser}{' '}
-            {status === 0 && <Tag tone="red">{t.failed}</Tag>}
-          </>
-        ),
-      }))}
-    />
+    >
+      <Entries
+        rows={data?.list.map(({ id, ip, browser, status, created_at }) => ({
+          key: id,
+          at: created_at,
+          what: (
+            <>
+              <span className="cell-code">{ip}</span> {browser}{' '}
+              {status === 0 && <Tag tone="red">{t.failed}</Tag>}
+            </>
+          ),
+        }))}
+      />
+    </RecordsPanel>
   );
 }
 
@@ -217,21 +210,25 @@ function Sessions({ username }: { username: string }) {
   // The filter also finds longer names that contain this one.
   const own = data?.list.filter((one) => one.username === username);
   return (
-    <Panel
+    <RecordsPanel
       title={t.sessions}
       none={t.noSessions}
       error={error}
       onRetry={() => void refetch()}
+      total={own?.length}
       all={`/access/online-admins?username=${encodeURIComponent(username)}`}
-      rows={own?.map(({ id, ip, browser, os, last_active }) => ({
-        key: id,
-        at: last_active,
-        what: (
-          <>
-            <span className="cell-code">{ip}</span> {browser} {os}
-          </>
-        ),
-      }))}
-    />
+    >
+      <Entries
+        rows={own?.map(({ id, ip, browser, os, last_active }) => ({
+          key: id,
+          at: last_active,
+          what: (
+            <>
+              <span className="cell-code">{ip}</span> {browser} {os}
+            </>
+          ),
+        }))}
+      />
+    </RecordsPanel>
   );
 }

@@ -22,7 +22,7 @@ const heads: readonly Both[] = [
   ['状态', 'Status'],
 ];
 
-export function Latest({ rows }: { rows: readonly Row[] }) {
+export function Latest({ rows = [] }: { rows: readonly Row[] | undefined }) {
   if (rows.length === 0) return null;
   return (
     <table className="latest">

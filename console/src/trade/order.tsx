@@ -9,6 +9,7 @@ import { ActionButtons } from '../parts/list/actions.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { showAmount, showCount } from '../parts/show/money.ts';
 import { RowPage } from '../parts/show/page.tsx';
+import { RecordsPanel } from '../parts/show/records-panel.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
@@ -173,12 +174,16 @@ function Payments({ orderNo }: { orderNo: string }) {
     meta: { scopes: ['orders', 'payments'] },
   });
   return (
-    <section className="panel">
-      <h2>{t.payments}</h2>
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {data?.list.length === 0 && <span className="soft">{t.noPayments}</span>}
-      <Latest rows={data?.list.map(rowOf) ?? []} />
-    </section>
+    <RecordsPanel
+      title={t.payments}
+      none={t.noPayments}
+      error={error}
+      onRetry={() => void refetch()}
+      total={data?.total}
+      all={`/trade/payments?order_no=${orderNo}`}
+    >
+      <Latest rows={data?.list.map(rowOf)} />
+    </RecordsPanel>
   );
 }
 
@@ -189,7 +194,7 @@ const rowOf = ({
   status,
   payment_method,
   fail_reason,
-}: ListedPayment): ComponentProps<typeof Latest>['rows'][number] => ({
+}: ListedPayment): NonNullable<ComponentProps<typeof Latest>['rows']>[number] => ({
   number: payment_no,
   to: `/trade/payments/${payment_no}`,
   amount,

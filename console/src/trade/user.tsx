@@ -2,18 +2,18 @@
 import { EditOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Skeleton } from 'antd';
-import type { ComponentProps } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { History } from '../parts/show/history.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
-import { showAmount, showCount } from '../parts/show/money.ts';
+import { showAmount } from '../parts/show/money.ts';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
+import { RecordsPanel } from '../parts/show/records-panel.tsx';
 import type { Resource } from '../parts/resource.ts';
 import { Badge, enabled, toneOf } from '../parts/show/states.tsx';
 import { Timeline } from '../parts/show/timeline.tsx';
@@ -28,7 +28,6 @@ const t = texts({
     noChanges: '余额还没有变动',
     payments: '最近的支付',
     noPayments: '还没有支付',
-    all: (total: number) => `全部 ${showCount(total)} 条`,
     edit: '修改',
     after: '余额',
   },
@@ -39,7 +38,6 @@ const t = texts({
     noChanges: 'The balance has not changed yet',
     payments: 'Latest payments',
     noPayments: 'No payments yet',
-    all: (total: number) => `All ${showCount(total)}`,
     edit: 'Edit',
     after: 'balance',
   },
@@ -111,21 +109,24 @@ function Orders({ userId }: { userId: number }) {
     meta: { scopes: ['orders'] },
   });
   return (
-    <LatestPanel
+    <RecordsPanel
       title={t.orders}
       none={t.noOrders}
       error={error}
       onRetry={() => void refetch()}
       total={data?.total}
       all={`/trade/orders?user_id=${userId}`}
-      rows={data?.list.map(({ order_no, amount, status, created_at }) => ({
-        number: order_no,
-        to: `/trade/orders/${order_no}`,
-        amount,
-        at: created_at,
-        state: <Badge states={orderStates} value={status} />,
-      }))}
-    />
+    >
+      <Latest
+        rows={data?.list.map(({ order_no, amount, status, created_at }) => ({
+          number: order_no,
+          to: `/trade/orders/${order_no}`,
+          amount,
+          at: created_at,
+          state: <Badge states={orderStates} value={status} />,
+        }))}
+      />
+    </RecordsPanel>
   );
 }
 
@@ -137,43 +138,24 @@ function Payments({ userId }: { userId: number }) {
     meta: { scopes: ['payments', 'orders'] },
   });
   return (
-    <LatestPanel
+    <RecordsPanel
       title={t.payments}
       none={t.noPayments}
       error={error}
       onRetry={() => void refetch()}
       total={data?.total}
       all={`/trade/payments?user_id=${userId}`}
-      rows={data?.list.map(({ payment_no, amount, status, created_at }) => ({
-        number: payment_no,
-        to: `/trade/payments/${payment_no}`,
-        amount,
-        at: created_at,
-        state: <Badge states={paymentStates} value={status} />,
-      }))}
-    />
-  );
-}
-
-interface LatestProps {
-  title: string;
-  none: string;
-  error: unknown;
-  onRetry: () => void;
-  total: number | undefined;
-  all: string;
-  rows: ComponentProps<typeof Latest>['rows'] | undefined;
-}
-
-function LatestPanel({ title, none, error, onRetry, total, all, rows = [] }: LatestProps) {
-  return (
-    <section className="panel">
-      <h2>{title}</h2>
-      {error ? <Problem error={error} onRetry={onRetry} /> : total === undefined && <Skeleton active />}
-      {total === 0 && <span className="soft">{none}</span>}
-      {rows.length > 0 && <Latest rows={rows} />}
-      {total !== undefined && total > shown && <Link to={all}>{t.all(total)}</Link>}
-    </section>
+    >
+      <Latest
+        rows={data?.list.map(({ payment_no, amount, status, created_at }) => ({
+          number: payment_no,
+          to: `/trade/payments/${payment_no}`,
+          amount,
+          at: created_at,
+          state: <Badge states={paymentStates} value={status} />,
+        }))}
+      />
+    </RecordsPanel>
   );
 }
 
@@ -185,13 +167,14 @@ function Balance({ userId }: { userId: number }) {
     meta: { scopes: ['user_balance_logs'] },
   });
   return (
-    <section className="panel">
-      <h2>{t.balance}</h2>
-      {error ? <Problem error={error} onRetry={() => void refetch()} /> : !data && <Skeleton active />}
-      {data?.list.length === 0 && <span className="soft">{t.noChanges}</span>}
-      {(data?.total ?? 0) > shown && (
-        <Link to={`/trade/user-balance-logs?user_id=${userId}`}>{t.all(data?.total ?? 0)}</Link>
-      )}
+    <RecordsPanel
+      title={t.balance}
+      none={t.noChanges}
+      error={error}
+      onRetry={() => void refetch()}
+      total={data?.total}
+      all={`/trade/user-balance-logs?user_id=${userId}`}
+    >
       <Timeline
         points={(data?.list ?? []).map((change) => ({
           key: String(change.id),
@@ -209,6 +192,6 @@ function Balance({ userId }: { userId: number }) {
           children: change.description,
         }))}
       />
-    </section>
+    </RecordsPanel>
   );
 }
