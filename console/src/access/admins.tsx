@@ -24,10 +24,7 @@ export default resource('GET /api/admin/admins', {
   one: ['管理员', 'administrator'],
   label: 'username',
   labels: {
-    department: ['部门', 'Department'],
-    department_id: ['部门', 'Department'],
     roles: ['角色', 'Roles'],
-    role_id: ['角色', 'Role'],
     role_ids: ['角色', 'Roles'],
     is_super_admin: ['超级管理员', 'Super administrator'],
     last_login_at: ['最近登录', 'Last sign-in'],

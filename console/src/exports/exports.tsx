@@ -65,21 +65,6 @@ const labels: Readonly<Record<FilterName, Both> & Record<string, Both>> = {
   end_time: ['结束', 'To'],
   start_date: ['开始', 'From'],
   end_date: ['结束', 'To'],
-  keyword: ['备注包含', 'Note contains'],
-  min_amount: ['最低金额', 'Min. amount'],
-  max_amount: ['最高金额', 'Max. amount'],
-  payment_method_id: ['支付方式', 'Method'],
-  third_party_no: ['第三方单号', 'Third-party number'],
-  refund_no: ['退款单号', 'Refund'],
-  destination: ['退款去向', 'Refund to'],
-  needs_attention: ['需要处理', 'Needs attention'],
-  assignee_id: ['处理人', 'Assignee'],
-  pending_longer_than: ['待支付超过（分钟）', 'Pending for over (min)'],
-  time_field: ['时间按', 'Date of'],
-  source: ['来源', 'Source'],
-  operator_id: ['操作人', 'By'],
-  department_id: ['部门', 'Department'],
-  role_id: ['角色', 'Role'],
 };
 
 /** As `Status: Paid · User: 17`; a dash for the whole list. */

@@ -10,12 +10,9 @@ export default resource('GET /api/admin/user-balance-logs', {
   title: ['余额记录', 'Balance changes'],
   empty: ['用户余额的每次变动都会记录在这里', 'Every change of a balance is recorded here'],
   labels: {
-    source: ['来源', 'Source'],
     source_id: ['来源编号', 'Source number'],
     balance_before: ['变动前', 'Before'],
     balance_after: ['变动后', 'After'],
-    operator: ['操作人', 'By'],
-    operator_id: ['操作人', 'By'],
     request_id: ['请求号', 'Request'],
   },
   stale: ['user_balance_logs'],
