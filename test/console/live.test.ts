@@ -160,6 +160,8 @@ journey('a part of a page that cannot be had is asked for again on demand', asyn
   const { account } = await signedInWith(admin, []);
   const { id: user_id } = await makeUser(admin);
   const { order_no } = await makeOrder(admin, '12.30', { user_id });
+  // No message of a change has anything asked for again.
+  await page.routeWebSocket('**', () => undefined);
   const refuse = refuseIn(page);
   for (const [address, parts] of [
     [`trade/users/${user_id}`, ['/orders?', '/payments?', '/user-balance-logs?', '/operation-logs?record']],
