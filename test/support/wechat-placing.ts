@@ -18,6 +18,7 @@ export type WechatMood =
   | 'dripping'
   | 'resetting'
   | 'redirecting'
+  | 'switching'
   | 'flooding';
 
 /** Signs and sends an answer. */
@@ -45,6 +46,7 @@ export function answerPlacing(
     dripping: () => drip(response),
     resetting: () => response.socket && reset(response.socket),
     redirecting: () => response.writeHead(307, { Location: '/v3/elsewhere' }).end(),
+    switching: () => response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'h2c' }).end(),
     flooding: () => send(200, { ...good, more: 'x'.repeat(1_000_000) }),
   };
   actions[mood]();

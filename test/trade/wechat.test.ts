@@ -110,6 +110,7 @@ const failures: [WechatMood, RegExp][] = [
   ['dripping', /did not answer in time/],
   ['resetting', /cannot be reached \(ECONNRESET\)/],
   ['redirecting', /^HTTP 307$/],
+  ['switching', /cannot be read/],
   ['flooding', /too large/],
 ];
 

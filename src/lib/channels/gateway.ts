@@ -6,6 +6,7 @@ import { request as sendOverTls } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { config } from '../../../config/index.js';
 import { parseIp } from '../values/ip.js';
+import { unreadable } from './answer-reasons.js';
 import { ChannelFailure, NotTaken } from './channel.js';
 
 interface GatewayRequest {
@@ -100,7 +101,11 @@ function send(
     request.once('socket', (socket) =>
       socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(connecting)),
     );
-    request.once('close', () => clearTimeout(connecting));
+    request.once('close', () => {
+      clearTimeout(connecting);
+      // Neither an answer nor an error comes from a peer that switches to another protocol.
+      reject(new ChannelFailure(unreadable));
+    });
     request.on('error', reject);
     request.end(body);
   });
