@@ -3,9 +3,17 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
-import { newRefundNumber, refundPeriod } from '../../src/lib/values/numbers.js';
+import { newRefundNumber, periodOf, refundPeriod, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { exportedCsv } from '../support/exports.js';
-import { makeMethod, makePayment, signedInWith, somePaymentNumber, unique } from '../support/factories.js';
+import {
+  makeMethod,
+  makeOrder,
+  makePayment,
+  mockCallback,
+  signedInWith,
+  somePaymentNumber,
+  unique,
+} from '../support/factories.js';
 import { wechatConfig } from '../support/merchant.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
@@ -83,6 +91,22 @@ test('a refund is sent to its channel and answered with the payment', async (t) 
   t.like(shown, { status: 'paid', refunded_amount: 5.9, refundable: 19 });
   t.deepEqual(shown.refunds, [done]);
   t.is((await service.admin.get(`/orders/${payment.order_no}`)).data.status, 'paid');
+});
+
+test('a refund of a payment in the next month is sent now', async (t) => {
+  const { order_no } = await makeOrder(service.admin);
+  // Made on a machine whose clock is in the next month already.
+  const month = shiftPeriod(periodOf(new Date()), 1);
+  const later = `ORD${month}${order_no.slice(9)}`;
+  for (const table of ['order_details', 'orders'])
+    await change(`UPDATE ${table} SET order_no = ?, period = ? WHERE order_no = ?`, [later, month, order_no]);
+  const body = { order_no: later, payment_method_id: methodId };
+  const payment = (await service.admin.post('/payments', body)).data;
+  await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  const { refund_no } = (await ask({ payment_no: payment.payment_no })).data;
+  t.is(refundPeriod(refund_no), month);
+  await ended(payment);
+  t.like(await booksOf(payment), { refund_reserved: '12.30', refunded_amount: '12.30' });
 });
 
 test('one Idempotency-Key makes one refund', async (t) => {

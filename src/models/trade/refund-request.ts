@@ -86,7 +86,7 @@ export async function requestRefund(
       const isWaiting = await needsApproval(payment, t);
       const isDue = !isWaiting && destination === 'channel';
       const status = isWaiting ? ('waiting' as const) : ('pending' as const);
-      const id = await insertRow(Refund, { ...refund, status, due_at: isDue ? at : null }, t);
+      const id = await insertRow(Refund, { ...refund, status, due_at: isDue ? now() : null }, t);
       if (!isWaiting && destination === 'balance') await payOut(refund, by, t);
       return { id, isDue, notifications: isWaiting ? await notifyApprovers(refund, t) : [] };
     });
