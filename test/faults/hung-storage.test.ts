@@ -1,4 +1,5 @@
-// A shared folder that hangs: opening a file in it never returns. Processes start, and live figures are answered.
+// A shared folder that hangs: opening a file in it or asking for its size never returns. Processes start, and live
+// figures are answered.
 import '../support/environment.js';
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -26,6 +27,22 @@ async function startedPrograms(): Promise<number[]> {
   return pids.split('\n').filter(Boolean).map(Number);
 }
 
+/** Settings of a process that never learns the size of its storage, and writes each question for it. */
+const hungSize = `
+  import fs from 'node:fs/promises';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { statfs } = fs;
+  fs.statfs = (path) => {
+    if (path !== process.env.STORAGE_ROOT) return statfs(path);
+    process.stdout.write('the size is asked for\\n');
+    return new Promise(() => {});
+  };
+  syncBuiltinESMExports();`;
+const silentSize = {
+  METRICS_PORT: '0',
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hungSize)}`,
+};
+
 /** A process that opens it waits for a writer that never comes. */
 async function makeHanging(path: string): Promise<void> {
   await rm(path, { force: true });
@@ -46,7 +63,7 @@ test('processes start while their storage hangs, and live figures start no progr
   await (await startApi(env)).stop();
   await makeHanging(join(root, 'storage-mark'));
   const [api, worker] = await Promise.all([
-    inTime(startApi(env)),
+    inTime(startApi({ ...env, ...silentSize })),
     inTime(startWorkerProcess(env, 'exports')),
   ]);
   for (const started of [api, worker]) {
@@ -69,5 +86,10 @@ test('processes start while their storage hangs, and live figures start no progr
     t.true(data.memory.total > 0);
     t.true(data.cpu.usage >= 0 && data.cpu.usage <= 100);
   }
+  const port = /"port":(\d+),"host":"[^"]+","msg":"metrics are served"/.exec(api.output())?.[1];
+  const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  t.regex(figures, /^back_office_up/m);
+  t.notRegex(figures, /^back_office_storage_bytes\{/m);
+  t.is(api.output().split('the size is asked for').length, 2, 'one question, which hangs');
   t.deepEqual(await startedPrograms(), []);
 });

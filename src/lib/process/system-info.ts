@@ -3,7 +3,7 @@ import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { statfs } from 'node:fs/promises';
 import { cpus, hostname, loadavg } from 'node:os';
 import { mem } from 'systeminformation';
-import { config } from '../../../config/index.js';
+import { diskUsage } from './disk.js';
 
 let lastPauseMs = 0;
 const delay = monitorEventLoopDelay({ resolution: 20 });
@@ -34,8 +34,8 @@ export function watchSystem(): void {
 
 /** One sample. CPU usage covers the time since the previous one; sizes are bytes, times seconds unless named otherwise. */
 export async function sampleSystem() {
-  // Without a local storage that of the system.
-  const disk = statfs(config.storage.root).catch(() => statfs('/'));
+  // Without a local storage that answers, that of the system.
+  const disk = diskUsage().catch(() => statfs('/'));
   const [memory, { blocks, bsize, bfree }] = await Promise.all([mem(), disk]);
   const diskSize = blocks * bsize;
   const diskUsed = (blocks - bfree) * bsize;

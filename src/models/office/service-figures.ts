@@ -1,14 +1,12 @@
 // What tables, queues and disk hold, for monitoring. Each figure comes from an index or a few rows, and is read at most once
 // every few seconds, however many ask.
-import { statfs } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
-import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { countJobs, type QueueCounts } from '../../lib/queue/queue.js';
 import { tryWrite } from '../../lib/redis/redis.js';
-import { withTimeout } from '../../lib/process/timers.js';
+import { diskUsage } from '../../lib/process/disk.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
 import { partitionedTables } from '../tables/partitions.js';
 import { countFailedJobs } from './failed-job.js';
@@ -16,8 +14,6 @@ import { countFailedJobs } from './failed-job.js';
 const maxAgeMs = 5000;
 /** Partitions come and go once a month. */
 const maxPartitionAgeMs = 60_000;
-/** A scrape omits the figures of a storage that takes longer. */
-const storageTimeoutMs = 2000;
 /** More rows are not counted one by one. */
 const maxCounted = 10_000;
 
@@ -55,8 +51,6 @@ export function exposeServiceFigures(): void {
   const queues = shared(countJobs);
   const failed = shared(countFailedJobs);
   const partitions = shared(monthsAhead, maxPartitionAgeMs);
-  // Each call on a storage that hangs keeps one of the few threads that look-ups of names and hashes need too.
-  const disk = shared(() => statfs(config.storage.root));
 
   const ofRows = (name: string, help: string, figure: (counts: Counts) => number): void =>
     gauge(name, help, [], async () => ({ '': figure(await row()) }));
@@ -114,9 +108,7 @@ export function exposeServiceFigures(): void {
     partitions(),
   );
   gauge('storage_bytes', 'the disk below STORAGE_ROOT', ['state'], async () => {
-    const { bsize, blocks, bavail } = await withTimeout(disk(), storageTimeoutMs, (_, reject) =>
-      reject(new Error('the storage does not answer')),
-    );
+    const { bsize, blocks, bavail } = await diskUsage();
     return { total: bsize * blocks, free: bsize * bavail };
   });
   gauge('up', 'whether the database and Redis take writes', ['part'], async () => {
