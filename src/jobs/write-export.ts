@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { csvOf } from '../lib/sheets/csv.js';
 import { say } from '../lib/values/language.js';
 import { logger } from '../lib/watch/logger.js';
-import { processTime } from '../lib/process/timers.js';
+import { every, processTime } from '../lib/process/timers.js';
 import { id } from '../lib/input/schema.js';
 import type { Cell, Sheet } from '../lib/sheets/sheet.js';
 import { storage } from '../lib/storage/index.js';
@@ -128,9 +128,9 @@ function keepMoving(run: ExportRun, progress: Progress, unwanted: AbortControlle
       logger.warn({ error, export: run.id }, 'storing the progress of an export failed');
     }
   };
-  const timer = setInterval(() => void (moving = moving.then(move)), moveEveryMs);
+  const stop = every(moveEveryMs, () => (moving = move()));
   return () => {
-    clearInterval(timer);
+    stop();
     return moving;
   };
 }

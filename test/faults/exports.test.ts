@@ -15,7 +15,8 @@ import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
-import { holding } from '../support/other-connection.js';
+import { holding, lockWaits } from '../support/other-connection.js';
+import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
 const orders = 15_000;
@@ -37,7 +38,11 @@ test.before(async () => {
   redis = await startOwnRedis();
   await prepareDatabase(seed);
   await fill();
-  const [api, consumer] = await Promise.all([startApi(env()), startWorkerProcess(env(), queues)]);
+  const [api, consumer] = await Promise.all([
+    startApi(env()),
+    // One test holds the row of an export for longer than statements wait.
+    startWorkerProcess(env({ DB_LOCK_WAIT_SECONDS: '20' }), queues),
+  ]);
   worker = consumer;
   admin = await new Client(api.url).signIn();
 });
@@ -121,6 +126,26 @@ const countedFiles = async (): Promise<number> => {
   );
   return row?.total ?? 0;
 };
+
+test.serial('progress that waited for its row is stored once, not once for each second', async (t) => {
+  const resume = await holdPages();
+  const { frames, socket } = await openSocket(admin.url, await ticketOf(admin));
+  const id = await askExport(admin, '/orders');
+  await until(async () => (await rowOf(id))?.storage_key);
+  const release = await holding('SELECT id FROM exports WHERE id = ? FOR UPDATE', [id]);
+  await until(async () => (await lockWaits('UPDATE `exports`')) === 1);
+  const waitingSince = Date.now();
+  await until(() => Date.now() > waitingSince + 6000);
+  await release();
+  await resume();
+  t.is((await endOf(admin, id)).status, 1);
+  const steps = (): { status: number }[] =>
+    frames.flatMap(({ type, data }) => (type === 'export' ? [data as { status: number }] : []));
+  await until(() => steps().some(({ status }) => status === 1));
+  t.true(steps().length <= 4, `${steps().length} steps`);
+  socket.close();
+  t.is((await admin.delete(`/exports/${id}`)).status, 200);
+});
 
 test.serial('the export of a killed worker is run once by another', async (t) => {
   const before = files();
