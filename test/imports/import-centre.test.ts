@@ -18,7 +18,7 @@ import { endOf, readCsv } from '../support/exports.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
 import { storedOf } from '../support/files.js';
 import { stateOf } from '../support/imports.js';
-import { connectionsAt, holding } from '../support/other-connection.js';
+import { connectionsAt, holding, lockWaits, otherConnection } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import type { Client } from '../support/client.js';
@@ -220,6 +220,21 @@ test.serial('a stream reads again only when its last read has ended', async (t) 
   await release();
   stream.close();
   t.is((await admin.post(`/imports/${id}/cancel`)).status, 200);
+});
+
+test.serial('an import that is reopened while it is being deleted stays', async (t) => {
+  const id = await begin(sheet(good()));
+  t.is((await admin.post(`/imports/${id}/cancel`)).status, 200);
+  const other = await otherConnection();
+  await other.query('START TRANSACTION');
+  await other.query('UPDATE imports SET status = 0, concluded = 0 WHERE id = ?', [id]);
+  const deletion = admin.delete(`/imports/${id}`);
+  await until(async () => (await lockWaits('`imports`')) === 1);
+  await other.query('COMMIT');
+  await other.end();
+  t.is((await deletion).errorCode, 'import_running');
+  t.is((await admin.post(`/imports/${id}/cancel`)).data.status, 2);
+  t.is((await admin.delete(`/imports/${id}`)).status, 200);
 });
 
 test.serial('a waiting import can be cancelled', async (t) => {

@@ -84,10 +84,14 @@ export async function cancelImport(viewer: Identity, id: number): Promise<void> 
 
 /** Hides an ended import for good; its failed rows and its file go later. @throws import_not_found, import_running */
 export async function removeImport(viewer: Identity, id: number): Promise<void> {
-  const { status } = await findImport(viewer, id);
-  if (status === 0) fail('import_running');
+  await findImport(viewer, id);
   await transact(async (t) => {
-    await Import.update({ deleted_at: now(), expires_at: now() }, { where: { id }, transaction: t });
+    const where = { id, status: { [Op.ne]: 0 } };
+    const [removed] = await Import.update(
+      { deleted_at: now(), expires_at: now() },
+      { where, transaction: t },
+    );
+    if (removed === 0) fail('import_running');
   });
 }
 
