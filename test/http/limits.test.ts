@@ -105,7 +105,14 @@ test('requests per address are limited across processes', async (t) => {
   t.is(headers.get('RateLimit'), `"address";r=0;t=${wait}`);
   t.is((await from(pair[0], address).get('/no-such-route')).status, 429, 'whatever it asks for');
   t.is((await from(pair[0], address).get('//openapi.json')).status, 429);
+  for (const path of ['healthz.x', 'healthz/x', 'api/payment/notify/mock/x/y'])
+    t.is((await from(pair[0], address).get(`//${path}`)).status, 429, path);
   t.is((await from(pair[0], address).get('//healthz')).status, 200, 'but for its health');
+  // The router takes these spellings, too.
+  const odd = (path: string, method?: string): Promise<Response> =>
+    fetch(pair[0].url + path, { method, headers: { 'X-Forwarded-For': address } });
+  t.is((await odd('/Healthz/')).status, 200);
+  t.is((await odd('/API/payment/notify/mock/', 'POST')).status, 400);
   t.is((await from(pair[0], '198.51.100.2').get('/heartbeat')).status, 401, 'others are not concerned');
 });
 

@@ -18,14 +18,16 @@ const ofAdmins: ReadonlySet<LimitName> = new Set(['admin', 'export', 'upload', '
 
 /** Counts each request for its address, except for unlimited routes. */
 export function limitAddresses(routes: readonly Route[]): Middleware<RequestState> {
-  const free = routes
-    .filter(({ unlimited }) => unlimited)
-    .map((route) => fullPath(route).replace(/\{.*/, ''));
+  const free = routes.filter(({ unlimited }) => unlimited).map(pathOf);
   return async (ctx, next) => {
-    if (!free.some((start) => ctx.path.startsWith(start))) await limit('address', ctx);
+    if (!free.some((path) => path.test(ctx.path))) await limit('address', ctx);
     await next();
   };
 }
+
+// In any case and with a slash at its end, as the router takes it: no notice of a company may be limited.
+const pathOf = (route: Route): RegExp =>
+  new RegExp(`^${fullPath(route).replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i');
 
 /** Counts the request for its administrator and its own limit. @throws too_many_requests */
 export async function limitWork({ limit: work }: Route, ctx: Context): Promise<void> {
