@@ -83,6 +83,21 @@ test('the command line creates and migrates a database without an API', async (t
   );
 });
 
+/** More exports and deleted imports than are removed at once. */
+async function makeExpired(): Promise<void> {
+  const rows = (columns: string): string =>
+    Array.from({ length: 120 }, () => `(${columns}, NOW(3) - INTERVAL 1 DAY, NOW(3), NOW(3))`).join(', ');
+  await change(
+    `INSERT INTO exports (admin_id, type, format, filter, language, filename, status, expires_at, created_at, updated_at)
+     VALUES ${rows("1, 'orders', 'csv', '{}', 'zh', 'old.csv', 2")}`,
+  );
+  await change(
+    `INSERT INTO imports (admin_id, type, filename, size, encoding, delimiter, language, status, concluded, deleted_at,
+       expires_at, created_at, updated_at)
+     VALUES ${rows("1, 'orders', 'old.csv', 1, 'utf-8', ',', 'zh', 1, 1, NOW(3)")}`,
+  );
+}
+
 test('prune removes only what is past its retention', async (t) => {
   const [old, young] = [unique('old'), unique('young')];
   for (const [username, at] of [
@@ -105,8 +120,10 @@ test('prune removes only what is past its retention', async (t) => {
   t.deepEqual([unasked.code, unasked.output], [2, '']);
   t.regex(unasked.errors, /older than 180 days.*--yes/s);
   t.deepEqual((await left()).sort(), [old, young].sort());
+  await makeExpired();
   t.is((await answerOf(['prune', '--yes'])).code, 0);
   t.deepEqual(await left(), [young]);
+  t.deepEqual(await select('SELECT expires_at FROM exports UNION ALL SELECT expires_at FROM imports'), []);
 });
 
 test('failed work is done once it is retried', async (t) => {

@@ -9,6 +9,7 @@ import { isId } from '../../lib/values/numbers.js';
 import { maintainTables } from '../../jobs/maintain-tables.js';
 import { acceptAppKey, keyState } from '../../models/access/key-check.js';
 import { removeExpiredExports } from '../../models/exports/export.js';
+import { pruneImports } from '../../models/imports/import.js';
 import { acceptStorage, storageState } from '../../models/files/storage-mark.js';
 import { sweepStorage } from '../../models/files/stored-file.js';
 import { deleteBlacklists } from '../../models/office/blacklist.js';
@@ -137,7 +138,10 @@ async function prune(): Promise<Outcome> {
     AbortSignal.timeout(maintainTables.timeoutMs),
   );
   const data = await run;
-  await removeExpiredExports();
+  for (const remove of [removeExpiredExports, pruneImports]) {
+    let isMore = true;
+    while (isMore) isMore = await remove();
+  }
   await sweepStorage();
   return { data, text: 'what was older than its retention is gone' };
 }

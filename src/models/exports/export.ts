@@ -142,11 +142,14 @@ export async function removeExports(viewer: Viewer, ids: readonly number[]): Pro
   return removeWhere({ id: ids, ...visibleTo(viewer) });
 }
 
-/** Removes exports whose time is up, with their files. */
-export async function removeExpiredExports(): Promise<void> {
+const expiredAtOnce = 100;
+
+/** Removes exports whose time is up, with their files. @returns whether some are left for the next time */
+export async function removeExpiredExports(): Promise<boolean> {
   const expired = { expires_at: { [Op.lte]: now() } };
-  const due = await Export.findAll({ attributes: ['id'], where: expired, limit: 100 });
+  const due = await Export.findAll({ attributes: ['id'], where: expired, limit: expiredAtOnce });
   if (due.length > 0) await removeWhere({ id: due.map(({ id }) => id), ...expired });
+  return due.length === expiredAtOnce;
 }
 
 /** An export that was removed while it ran, as cancelled. */

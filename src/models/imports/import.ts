@@ -95,27 +95,30 @@ export async function removeImport(viewer: Identity, id: number): Promise<void> 
   });
 }
 
+const expiredAtOnce = 20;
 const maxRemovedAtOnce = 20_000;
 
 /**
- * Removes failed rows whose time is over with the file they are in, and deleted imports with them; what is too much for now
- * waits for the next time.
+ * Removes failed rows whose time is over with the file they are in, and deleted imports with them.
+ *
+ * @returns whether some are left for the next time
  */
-export async function pruneImports(): Promise<void> {
+export async function pruneImports(): Promise<boolean> {
   const rows = await Import.findAll({
-    where: { expires_at: { [Op.lt]: now() } },
+    where: { expires_at: { [Op.lt]: now() }, concluded: true },
     order: ['expires_at'],
-    limit: 20,
+    limit: expiredAtOnce,
   });
   for (const row of rows) {
-    if (!(await removeErrors(row.id, maxRemovedAtOnce))) return;
+    if (!(await removeErrors(row.id, maxRemovedAtOnce))) return true;
     await transact(async (t) => {
       await releaseFiles([row.storage_key], t);
-      if (row.deleted_at) await Import.destroy({ where: { id: row.id, concluded: true }, transaction: t });
-      else await Import.update({ expires_at: null }, { where: { id: row.id }, transaction: t });
+      if (row.deleted_at) await row.destroy({ transaction: t });
+      else await row.update({ expires_at: null }, { transaction: t });
     });
     await removeFiles([row.storage_key]);
   }
+  return rows.length === expiredAtOnce;
 }
 
 const visibleTo = ({ adminId, isSuperAdmin }: Identity): { deleted_at: null; admin_id?: number } =>
