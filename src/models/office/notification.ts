@@ -91,6 +91,11 @@ export async function notifyWithin(t: Transaction, wanted: NewNotification): Pro
   return isNew ? rows.map(({ id }) => id) : [];
 }
 
+/** Frees the keys of events that are over, so that the next of the kind is notified again. */
+export async function freeEventKeys(keys: readonly string[], t: Transaction): Promise<void> {
+  await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (:keys)', { keys }, t);
+}
+
 /**
  * Sends the frames of stored notifications that were not delivered. Those at hand when a run is cut short, 100 at most, are
  * sent again, with the same ids.

@@ -6,7 +6,7 @@ import { inBoth, type Text } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentKey } from '../../lib/values/numbers.js';
-import { deliverStored, notifyWithin } from '../office/notification.js';
+import { deliverStored, freeEventKeys, notifyWithin } from '../office/notification.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { Notification } from '../office/tables.js';
 
@@ -157,11 +157,12 @@ export const renewDoubts = (paymentNo: string, t: Transaction): Promise<void> =>
     t,
   );
 
-/** Frees the keys of events that are over, so that the next of the kind is notified again. */
-export async function renewEvents(events: readonly AttentionEvent[], t: Transaction): Promise<void> {
-  const keys = events.map(({ key }) => key);
-  await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (:keys)', { keys }, t);
-}
+/** Ends events: the next of their kind are notified again. */
+export const renewEvents = (events: readonly AttentionEvent[], t: Transaction): Promise<void> =>
+  freeEventKeys(
+    events.map(({ key }) => key),
+    t,
+  );
 
 /** Events that nobody has cleared yet, newest first: a payment shows only the reason of the last one. */
 export async function openEvents(paymentNo: string, t: Transaction): Promise<AttentionEvent[]> {

@@ -6,7 +6,7 @@ import { AppError, fail } from '../../lib/errors/app-error.js';
 import { problem } from '../../lib/input/validation.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
-import { notifyWithin } from '../office/notification.js';
+import { freeEventKeys, notifyWithin } from '../office/notification.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { Notification } from '../office/tables.js';
@@ -58,7 +58,7 @@ export async function flagRefund(
     t,
   );
   if (flagged === 0) return [];
-  if (!last) await change('UPDATE notifications SET event_key = NULL WHERE event_key = :key', event, t);
+  if (!last) await freeEventKeys([event.key], t);
   return notifyRefund(refund_no, reason, t, words);
 }
 
