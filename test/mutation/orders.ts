@@ -143,8 +143,8 @@ export const orders: Fault[] = [
   },
   {
     file: placement,
-    from: `if (!amount.withinLimit) fail(`,
-    to: `if (amount.isNegative) fail(`,
+    from: `if (!amount.withinLimit) refuseField(`,
+    to: `if (amount.isNegative) refuseField(`,
     breaks: 'an amount beyond the limit is taken',
     test: orderTests,
     match: 'amounts that are not exact up to 10^13 are refused',

@@ -1,7 +1,7 @@
 // Validates request parts with their Joi schemas and reports problems per field in the caller's language.
 import Joi from 'joi';
 import type { ErrorSlug } from '../errors/catalogue.js';
-import { AppError, type FieldErrors } from '../errors/app-error.js';
+import { AppError, fail, type FieldErrors } from '../errors/app-error.js';
 import { currentLanguage } from '../process/context.js';
 import type { Language } from '../values/language.js';
 import { findOversized } from './size-limits.js';
@@ -132,10 +132,7 @@ const preferences = Object.fromEntries(
  */
 export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
   const excess = findOversized(schema, value);
-  if (excess)
-    throw new AppError('value_not_acceptable', {
-      fields: { [fieldOf(excess.path)]: [problem(excess.type, excess.limit)] },
-    });
+  if (excess) refuseField('value_not_acceptable', fieldOf(excess.path), excess.type, excess.limit);
   const result = localised(schema, currentLanguage()).validate(value) as Joi.ValidationResult<T>;
   if (!result.error) return result.value;
   throw new AppError(outcomeOf(result.error.details), { fields: textsByField(result.error.details) });
@@ -155,6 +152,15 @@ function localised(schema: Joi.Schema, language: Language): Joi.Schema {
 /** Texts of one problem in the caller's language, for checks no schema can express. */
 export function problem(type: keyof (typeof texts)['en-US'], limit: number | string = ''): string {
   return (texts[currentLanguage()][type] ?? type).replace('{#limit}', String(limit));
+}
+
+/** Refuses a field with the text of such a problem. @throws the outcome with that slug */
+export function refuseField(
+  slug: 'validation_failed' | 'value_not_acceptable',
+  field: string,
+  ...what: Parameters<typeof problem>
+): never {
+  fail(slug, { fields: { [field]: [problem(...what)] } });
 }
 
 /** In place of a text of a query that cannot be the value asked for: why. */

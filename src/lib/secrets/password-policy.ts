@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
-import { AppError } from '../errors/app-error.js';
-import { problem } from '../input/validation.js';
+import { refuseField } from '../input/validation.js';
 
 const { passwordMinLength, passwordRequireMixed, passwordRefuseCommon } = config.auth;
 
@@ -51,12 +50,11 @@ function readCommon(): ReadonlySet<string> {
 
 /** @throws value_not_acceptable when the new password is the old one */
 export function assertDiffersFromOld(password: string, old: string): void {
-  if (password === old)
-    throw new AppError('value_not_acceptable', { fields: { password: [problem('password.same')] } });
+  if (password === old) refuseField('value_not_acceptable', 'password', 'password.same');
 }
 
 /** @throws value_not_acceptable when the password equals the username, ignoring case */
 export function assertDiffersFromUsername(password: string, username: string): void {
-  if (password.toLowerCase() !== username.toLowerCase()) return;
-  throw new AppError('value_not_acceptable', { fields: { password: [problem('password.username')] } });
+  if (password.toLowerCase() === username.toLowerCase())
+    refuseField('value_not_acceptable', 'password', 'password.username');
 }

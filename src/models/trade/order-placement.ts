@@ -6,7 +6,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import { Money } from '../../lib/values/money.js';
 import { announce } from '../../lib/redis/changes.js';
 import { newOrderNumber, periodOf } from '../../lib/values/numbers.js';
-import { problem } from '../../lib/input/validation.js';
+import { refuseField } from '../../lib/input/validation.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow, insertSql } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
@@ -38,7 +38,7 @@ export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
   const { user_id, details: ordered, amount: stated, expire_in_seconds: lifetime, ...fields } = order;
   const at = now();
   const amount = ordered.map(subtotal).reduce((sum, part) => sum.plus(part), new Money(0n));
-  if (!amount.withinLimit) fail('value_not_acceptable', { fields: { amount: [problem('number.unsafe')] } });
+  if (!amount.withinLimit) refuseField('value_not_acceptable', 'amount', 'number.unsafe');
   if (stated && !stated.equals(amount)) fail('order_amount_mismatch', { field: 'amount' });
   const order_no = newOrderNumber(at);
   const period = periodOf(at);

@@ -2,8 +2,8 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
-import { AppError, fail } from '../../lib/errors/app-error.js';
-import { problem } from '../../lib/input/validation.js';
+import { fail } from '../../lib/errors/app-error.js';
+import { refuseField } from '../../lib/input/validation.js';
 import { announce } from '../../lib/redis/changes.js';
 import { paymentKey } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
@@ -65,7 +65,7 @@ export async function updatePayment(
       { t },
     );
     if (needs_attention && !payment?.needs_attention)
-      throw new AppError('value_not_acceptable', { fields: { needs_attention: [problem('any.only')] } });
+      refuseField('value_not_acceptable', 'needs_attention', 'any.only');
     if (needs_attention || !payment?.needs_attention) return;
     if (fail_reason == null || payment.fail_reason !== fail_reason)
       fail('payment_attention_changed', { field: 'fail_reason' });

@@ -2,8 +2,8 @@
 import type { Transaction } from 'sequelize';
 import { ago, now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
-import { AppError, fail } from '../../lib/errors/app-error.js';
-import { problem } from '../../lib/input/validation.js';
+import { fail } from '../../lib/errors/app-error.js';
+import { refuseField } from '../../lib/input/validation.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
 import { freeEventKeys, notifyWithin } from '../office/notification.js';
@@ -110,7 +110,7 @@ export async function updateRefund(
     );
     if (!refund) fail('refund_not_found');
     if (needs_attention && !refund.needs_attention)
-      throw new AppError('value_not_acceptable', { fields: { needs_attention: [problem('any.only')] } });
+      refuseField('value_not_acceptable', 'needs_attention', 'any.only');
     if (needs_attention || !refund.needs_attention) return;
     if (refund.fail_reason !== fail_reason) fail('refund_attention_changed', { field: 'fail_reason' });
     await updateRows(Refund, { needs_attention: false, updated_at: now() }, key, t);

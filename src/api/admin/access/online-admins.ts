@@ -1,9 +1,9 @@
 // /online-admins: sessions used in the last 15 minutes.
 import Joi from 'joi';
-import { AppError, fail } from '../../../lib/errors/app-error.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { idParam } from '../../../lib/input/schema.js';
-import { problem } from '../../../lib/input/validation.js';
+import { refuseField } from '../../../lib/input/validation.js';
 import { isId } from '../../../lib/values/numbers.js';
 import {
   kickOut,
@@ -68,5 +68,5 @@ function readIds(text: string): number[] {
   const parts = text.split(',').map((part) => part.trim());
   const isReadable = parts.length <= maxAtOnce && parts.every(isId);
   if (isReadable) return parts.map(Number);
-  throw new AppError('value_not_acceptable', { fields: { token_ids: [problem('string.pattern.base')] } });
+  return refuseField('value_not_acceptable', 'token_ids', 'string.pattern.base');
 }

@@ -4,7 +4,7 @@ import { config } from '../../../../config/index.js';
 import { enabledTypes } from '../../../lib/channels/index.js';
 import { now } from '../../../lib/values/clock.js';
 import { currentLanguage } from '../../../lib/process/context.js';
-import { AppError, fail } from '../../../lib/errors/app-error.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { Money } from '../../../lib/values/money.js';
 import { languages } from '../../../lib/values/language.js';
 import {
@@ -13,7 +13,7 @@ import {
   newPassword,
 } from '../../../lib/secrets/password-policy.js';
 import { email, idParam, phone, nonEmptyText, webAddress } from '../../../lib/input/schema.js';
-import { problem } from '../../../lib/input/validation.js';
+import { refuseField } from '../../../lib/input/validation.js';
 import { type AdminFields, storePassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
 import { revokeSessions } from '../../../models/access/admin-session.js';
 import type { Identity } from '../../../models/access/identity.js';
@@ -169,9 +169,7 @@ export const routes = [
     response: null,
     async handle({ admin, body }) {
       if (body.password_confirmation !== body.password) {
-        throw new AppError('value_not_acceptable', {
-          fields: { password_confirmation: [problem('password.confirmation')] },
-        });
+        refuseField('value_not_acceptable', 'password_confirmation', 'password.confirmation');
       }
       assertDiffersFromUsername(body.password, admin.username);
       assertDiffersFromOld(body.password, body.old_password);

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { QueueUnavailable } from '../../../lib/queue/queue.js';
-import { problem } from '../../../lib/input/validation.js';
+import { refuseField } from '../../../lib/input/validation.js';
 import { mergeChunks } from '../../../jobs/merge-chunks.js';
 import { fileError, findAttachment } from '../../../models/files/attachment.js';
 import { sessionKey, type SessionKey } from '../../../models/files/chunk.js';
@@ -206,5 +206,4 @@ async function answerOf(chunk_id: string, { status, attachment_id, error }: Merg
   throw fileError(error ?? 'upload_failed', 'file');
 }
 
-const missing = (field: string): never =>
-  fail('validation_failed', { fields: { [field]: [problem('any.required')] } });
+const missing = (field: string): never => refuseField('validation_failed', field, 'any.required');

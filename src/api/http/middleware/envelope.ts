@@ -10,7 +10,7 @@ import {
 } from '../../../lib/process/context.js';
 import { DatabaseBusy, isDatabaseDown } from '../../../lib/database/errors.js';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
-import { problem } from '../../../lib/input/validation.js';
+import { refuseField } from '../../../lib/input/validation.js';
 import { clientIp } from '../../../lib/values/ip.js';
 import { toJson } from '../../../lib/values/json.js';
 import { languageOf, type Language } from '../../../lib/values/language.js';
@@ -89,8 +89,7 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
  */
 export function assertKnownZone(ctx: Context): void {
   for (const name of ['timezone', 'language'])
-    if (Array.isArray(ctx.query[name]))
-      fail('validation_failed', { fields: { [name]: [problem('query.repeated')] } });
+    if (Array.isArray(ctx.query[name])) refuseField('validation_failed', name, 'query.repeated');
   if (askedZone(ctx) !== currentZone()) fail('timezone_invalid', { field: 'timezone' });
 }
 

@@ -12,7 +12,7 @@ import { FileWriter } from '../../../lib/files/file-writer.js';
 import { privateFolder, removeOldFiles } from '../../../lib/files/folder.js';
 import { randomToken } from '../../../lib/secrets/random-id.js';
 import { isDiskFull } from '../../../lib/storage/local.js';
-import { problem } from '../../../lib/input/validation.js';
+import { problem, refuseField } from '../../../lib/input/validation.js';
 import { logger } from '../../../lib/watch/logger.js';
 import type { Upload, UploadDeclaration } from '../../declare/route.js';
 
@@ -85,7 +85,7 @@ function fileTooLarge({ parts, maxBytes }: UploadDeclaration): AppError {
 
 /** @throws validation_failed */
 export function fileMissing({ parts }: UploadDeclaration): never {
-  return fail('validation_failed', { fields: { [parts[0]]: [problem('any.required')] } });
+  return refuseField('validation_failed', parts[0], 'any.required');
 }
 
 function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstance {
@@ -157,7 +157,7 @@ class Form {
 
   async finish(): Promise<ReceivedForm> {
     const { parts, maxBytes, required } = this.#declaration;
-    if (this.#files > 1) fail('validation_failed', { fields: { [parts[0]]: [problem('file.single')] } });
+    if (this.#files > 1) refuseField('validation_failed', parts[0], 'file.single');
     await this.#written;
     const upload = this.#file?.received();
     if (upload && upload.size > maxBytes) throw fileTooLarge(this.#declaration);
