@@ -2,13 +2,12 @@
 import type { Transaction } from 'sequelize';
 import { blankToNull, status, textFilter } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
-import { change, refuseDuplicates } from '../../lib/database/db.js';
+import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
-import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { User } from './tables.js';
 
@@ -52,9 +51,12 @@ export const listUsers = (query: UserFilter): Promise<Page<UserRecord>> =>
   users.page(query, usersWhere(query));
 
 /** A user, locked in a transaction. @throws user_not_found */
-export async function getUser(id: number, t?: Transaction): Promise<UserRecord> {
-  const user = await User.findOne({ where: { id, deleted_at: null }, transaction: t, lock: t?.LOCK.UPDATE });
-  return listed(user ?? fail('user_not_found'));
+export const getUser = async (id: number, t?: Transaction): Promise<UserRecord> =>
+  listed(await findUser(id, t));
+
+async function findUser(id: number, t?: Transaction): Promise<User> {
+  const user = await User.findOne({ where: { id, deleted_at: null }, transaction: t, lock: t !== undefined });
+  return user ?? fail('user_not_found');
 }
 
 export async function createUser({ password, ...fields }: UserFields): Promise<number> {
@@ -71,12 +73,7 @@ export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'p
   const { nickname, ...columns } = blankToNull(fields);
   await refuseDuplicates(
     changingUsers(async (t) => {
-      const user = await User.findOne({
-        where: { id, deleted_at: null },
-        lock: t.LOCK.UPDATE,
-        transaction: t,
-      });
-      if (!user) fail('user_not_found');
+      const user = await findUser(id, t);
       const named = nickname ?? columns.username ?? user.username;
       await user.update(nickname === undefined ? columns : { ...columns, nickname: named }, {
         transaction: t,
@@ -89,11 +86,10 @@ export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'p
 /** Sets a new password. @throws user_not_found */
 export async function resetUserPassword(id: number, password: string): Promise<void> {
   const password_hash = await hashPassword(password);
-  const changed = await change(
-    'UPDATE users SET password_hash = :password_hash, updated_at = :at WHERE id = :id AND deleted_at IS NULL',
-    { password_hash, at: now(), id },
-  );
-  if (changed === 0) fail('user_not_found');
+  await transact(async (t) => {
+    const user = await findUser(id, t);
+    await user.update({ password_hash }, { transaction: t });
+  });
 }
 
 /**
@@ -104,16 +100,13 @@ export async function resetUserPassword(id: number, password: string): Promise<v
  */
 export async function deleteUser(id: number): Promise<void> {
   await changingUsers(async (t) => {
-    const user = await balances.first('WHERE u.id = :id AND u.deleted_at IS NULL FOR UPDATE', { id }, { t });
-    if (!user) fail('user_not_found');
+    const user = await findUser(id, t);
     if (user.balance.cents !== 0n) fail('user_has_balance');
-    await updateRows(User, { deleted_at: now() }, { id }, t);
+    await user.update({ deleted_at: now() }, { transaction: t });
   });
 }
 
 const changingUsers = announcing(['users']);
-
-const balances = selection(columnsOf(User, 'u', 'balance'), 'users u');
 
 const duplicates = { uq_users_username: { slug: 'user_name_exists', field: 'username' } } as const;
 
