@@ -31,12 +31,6 @@ export class LocalStorage implements Storage {
     });
   }
 
-  async prepare(path: string): Promise<void> {
-    await sync(path).catch((error: unknown) => {
-      throw readable(error);
-    });
-  }
-
   async putFile(key: string, path: string): Promise<void> {
     try {
       await this.#moveIn(path, key, () => sync(this.#path(key)));

@@ -21,9 +21,7 @@ export interface Storage {
    * @throws StorageFull; any error of the stream; nothing is left behind
    */
   put(key: string, content: Readable): Promise<number>;
-  /** Starts what `putFile` will wait for before its key is known. @throws StorageFull */
-  prepare?(path: string): Promise<void>;
-  /** Moves a file of the local disk into the storage. @throws StorageFull */
+  /** Moves a file of the local disk into the storage; durable when done. @throws StorageFull */
   putFile(key: string, path: string): Promise<void>;
   /** @throws FileMissing */
   get(key: string, range?: ByteRange): Promise<Readable>;

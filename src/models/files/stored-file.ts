@@ -38,7 +38,7 @@ export async function reserveFile(purpose: FilePurpose): Promise<string> {
  */
 export async function storeFile(purpose: FilePurpose, path: string): Promise<string> {
   const driver = await storage();
-  const [key] = await Promise.all([reserveFile(purpose), stored(driver.prepare?.(path))]);
+  const key = await reserveFile(purpose);
   await keepOrRemove(key, () => stored(driver.putFile(key, path)));
   return key;
 }
@@ -150,7 +150,7 @@ export async function sweepStorage(): Promise<void> {
   await driver.sweep?.(ago(maxWriteMs), purposes);
 }
 
-async function stored(written: Promise<void> | undefined): Promise<void> {
+async function stored(written: Promise<void>): Promise<void> {
   try {
     await written;
   } catch (error) {
