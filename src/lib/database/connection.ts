@@ -144,6 +144,20 @@ export async function openConnection(options: OwnConnectionOptions): Promise<Con
   return connection;
 }
 
+/** A dedicated connection whose reads see everything as of one instant. Close it with `destroy()`. */
+export async function connectToSnapshot(options: OwnConnectionOptions): Promise<Connection> {
+  const connection = await openConnection({ database: name, ...options });
+  try {
+    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await connection.query('SET SESSION group_concat_max_len = 65536');
+    await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+    return connection;
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
+}
+
 /** A connection of the pool; release it. @throws DatabaseTimeout when none is free in time */
 export function getConnection(pool: Sequelize): Promise<DriverConnection> {
   return managerOf(pool).getConnection({ type: 'write' });

@@ -2,7 +2,7 @@
 import { config } from '../../../config/index.js';
 import { literal, type SqlValue } from '../../lib/database/db.js';
 import { DatabaseTimeout } from '../../lib/database/errors.js';
-import { openConnection } from '../../lib/database/connection.js';
+import { connectToSnapshot } from '../../lib/database/connection.js';
 import type { DriverConnection } from '../../lib/database/deadline.js';
 import type { Cell } from '../../lib/sheets/sheet.js';
 
@@ -18,19 +18,8 @@ export interface Snapshot {
  * waits for it: so it is for bulk work only and closed at its end.
  */
 export async function openSnapshot(): Promise<Snapshot> {
-  const connection = await openConnection({
-    database: config.database.name,
-    statementSeconds: config.database.bulkSeconds,
-    dateStrings: true,
-  });
-  try {
-    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-    await connection.query('SET SESSION group_concat_max_len = 65536');
-    await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
-  } catch (error) {
-    connection.destroy();
-    throw error;
-  }
+  const statementSeconds = config.database.bulkSeconds;
+  const connection = await connectToSnapshot({ statementSeconds, dateStrings: true });
   const { stream } = (connection as unknown as { connection: DriverConnection }).connection;
   let reads = 0;
   return {

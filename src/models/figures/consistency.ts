@@ -1,7 +1,6 @@
 // Consistency of the books: sums by month, and rows that contradict each other. Reads everything from one snapshot.
 import type { RowDataPacket } from 'mysql2/promise';
-import { config } from '../../../config/index.js';
-import { openConnection } from '../../lib/database/connection.js';
+import { connectToSnapshot } from '../../lib/database/connection.js';
 
 /** The orders or payments of a month in one state; the sum is exact. */
 export interface MonthSum {
@@ -104,10 +103,8 @@ async function found(checks: Record<string, string>, rows: Rows): Promise<Contra
 
 /** Reads from one snapshot, over a dedicated connection. */
 async function inSnapshot<T>(read: (rows: Rows) => Promise<T>): Promise<T> {
-  const connection = await openConnection({ database: config.database.name, statementSeconds });
+  const connection = await connectToSnapshot({ statementSeconds });
   try {
-    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-    await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
     return await read(async <R>(sql: string) => (await connection.query<RowDataPacket[]>(sql))[0] as R[]);
   } finally {
     connection.destroy();
