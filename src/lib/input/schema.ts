@@ -167,8 +167,11 @@ export const time = (edge: 'start' | 'end') =>
 /** A path parameter that is a key. */
 export const idParam = Joi.object<{ id: number }, true>({ id: id().required() });
 
-/** A path parameter that is the number of an order, payment or refund; its numeric id works too. */
-export const referenceParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
+/** The number of an order, payment or refund in a path. */
+export const recordNumber = () => Joi.string().max(64).required();
+
+/** A path parameter that is such a number; the numeric id works too. */
+export const referenceParam = Joi.object<{ id: string }, true>({ id: recordNumber() });
 
 /** A body that names up to `max` rows. */
 export const idsBody = (max: number) =>

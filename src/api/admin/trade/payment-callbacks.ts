@@ -1,6 +1,6 @@
 // /payments/{payment_no}/callbacks: replay of what the channel sent about a payment.
 import Joi from 'joi';
-import { id } from '../../../lib/input/schema.js';
+import { id, recordNumber } from '../../../lib/input/schema.js';
 import { findPayment } from '../../../models/trade/payment.js';
 import { oneOf, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
@@ -18,7 +18,7 @@ export const routes = [
       'first arrival. However often it is replayed, it pays once. If something is still wrong, the answer says what.',
     access: can('payment.replay', '重放支付回调', 'Replay payment callbacks'),
     params: Joi.object<{ payment_no: string; id: number }, true>({
-      payment_no: Joi.string().max(64).required(),
+      payment_no: recordNumber(),
       id: id().required(),
     }),
     fails: [

@@ -1,5 +1,6 @@
 // /payments/{payment_no}/place and /query: placing a payment with its channel, and asking about it.
 import Joi from 'joi';
+import { recordNumber } from '../../../lib/input/schema.js';
 import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { findPayment } from '../../../models/trade/payment.js';
@@ -17,7 +18,7 @@ const tradeStates = {
   failed: 'REVOKED',
 } as const satisfies Record<PaymentStatus, string>;
 
-const numberParam = Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() });
+const numberParam = Joi.object<{ payment_no: string }, true>({ payment_no: recordNumber() });
 
 export const routes = [
   route({

@@ -3,7 +3,13 @@ import Joi from 'joi';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { money, nonEmptyText, optionalText, referenceParam } from '../../../lib/input/schema.js';
+import {
+  money,
+  nonEmptyText,
+  optionalText,
+  recordNumber,
+  referenceParam,
+} from '../../../lib/input/schema.js';
 import { say } from '../../../lib/values/language.js';
 import { sendRefund } from '../../../jobs/send-refund.js';
 import {
@@ -25,7 +31,7 @@ import { clearingKeys, refund } from '../../declare/records.js';
 import { sumKeys, summedPage, summedPageOf } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: Joi.string().max(64).required() });
+const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: recordNumber() });
 
 /** How long a query waits for its turn in the queue and for the channel, which may take 10 s. */
 const answerMs = 12_000;

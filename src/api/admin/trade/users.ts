@@ -26,7 +26,7 @@ import {
   userSortable,
 } from '../../../models/trade/user.js';
 import { User } from '../../../models/trade/tables.js';
-import { balanceChanged, balanceChangeKeys } from '../../flows/balance-change.js';
+import { balanceChanged, balanceChangeKeys } from '../../declare/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { enabled, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { money, optionalMultiline, optionalText } from '../../lib/input/schema.js';
 import { BalanceLog, balanceChangeTypes, User } from '../../models/trade/tables.js';
 import { Admin } from '../../models/access/tables.js';
-import { amount, keysOf, record, recordOrNull, resource } from '../declare/response.js';
+import { amount, keysOf, record, recordOrNull, resource } from './response.js';
 
 /** The fields of a change. */
 export const balanceChangeKeys = {
