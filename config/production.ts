@@ -55,7 +55,7 @@ function serverPasswords({ DATABASE_URL, DB_PASSWORD, REDIS_URL }: NodeJS.Proces
   const problems: string[] = [];
   if (!database) problems.push(`"${name}" must carry the password of the database in production`);
   else if (isKnown(database)) problems.push(`"${name}" carries a password that everybody knows`);
-  // A Redis without a password may be unreachable for others; it is only a warning (lib/redis/redis.ts).
+  // A Redis without a password may be unreachable for others; it is only a warning (lib/process/lifecycle.ts).
   if (REDIS_URL && isKnown(passwordIn(REDIS_URL)))
     problems.push('"REDIS_URL" carries a password that everybody knows');
   return problems;

@@ -68,6 +68,7 @@ async function writeFile(run: ExportRun, signal: AbortSignal): Promise<Written> 
   const unwanted = new AbortController();
   const stopMoving = keepMoving(run, progress, unwanted);
   try {
+    // Safe here, unlike in gateway.ts and worker/run.ts: both signals end with this run, and neither is a timeout.
     return await writeRows(run, progress, AbortSignal.any([signal, unwanted.signal]));
   } finally {
     await stopMoving();

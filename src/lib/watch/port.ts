@@ -43,10 +43,10 @@ async function listen(server: Server, port: number, closing: AbortSignal): Promi
   server.on('listening', () =>
     logger.info({ port: (server.address() as AddressInfo).port, host: metricsHost }, 'metrics are served'),
   );
-  let isTold = false;
+  let isReported = false;
   server.on('error', (error) => {
-    if (!isTold) logger.warn({ error, port }, 'the metrics port is in use; retrying');
-    isTold = true;
+    if (!isReported) logger.warn({ error, port }, 'the metrics port is in use; retrying');
+    isReported = true;
   });
   while (!closing.aborted && !server.listening) {
     server.listen(port, metricsHost);

@@ -101,7 +101,7 @@ function addMenu(menu: MenuSeed, parent: string, index: number, module: string |
     // Other processes may start at the same time.
     await Menu.bulkCreate([columns], { ignoreDuplicates: true, transaction: t });
     await SeededMenu.bulkCreate([{ slug }], { ignoreDuplicates: true, transaction: t });
-    // Processes of the release before see it within 3 s; a start waits for no Redis to announce them.
+    // Other processes see it within 2 s (models/tables/versions.ts); a start waits for no Redis to announce it.
     await raise(['identity'], t);
   });
 }

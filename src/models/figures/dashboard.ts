@@ -164,7 +164,10 @@ interface ChannelState {
   amount: Money;
 }
 
-/** Payments by channel and state: those created on the last thirty days, as the request zone has them; every state of each channel that has payments. */
+/**
+ * Payments created on the last thirty days of the request zone, by channel and state. Channels without payments are
+ * left out; the others have every state.
+ */
 export async function paymentsByChannel(): Promise<ChannelState[]> {
   const [{ start }] = daysBack(30, now(), currentZone()) as [CalendarSpan];
   const found = await figures.select<{ type: string; status: string; payments: number; amount: string }>(

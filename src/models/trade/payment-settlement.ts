@@ -54,7 +54,7 @@ async function apply(callback: CallbackKey, t: Transaction): Promise<Settled> {
   if (!payment) return { verdict: 'gone', notifications: [] };
   if (payment.state === 'refused') return { verdict: payment.verdict as Settlement, notifications: [] };
   if (payment.state === 'settled') return { verdict: 'already_paid', notifications: [] };
-  // Attempts of early releases were stored without claiming their number.
+  // The number was claimed with the attempt; should that row be gone, it is claimed again.
   const owner = attempt.owner ?? (await claimNumber(attempt, t));
   if (owner !== attempt.payment_no) return numberUsed(attempt, t);
   if (payment.status !== 'paid')
