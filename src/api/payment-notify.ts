@@ -181,7 +181,8 @@ async function flagFor(
   const { claim, payment } = notice;
   if (mayHideMoney(channel, notice, judged)) {
     const isAsked = !keyless.has(judged) && (await askSoon(notice.paymentNo));
-    // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a person has seen it.
+    // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a
+    // person has seen it.
     const isNews = notice.isSealed || payment.attention !== 'notice_unverified';
     if (isNews && !isAsked) return { reason: 'notice_unverified' };
   }

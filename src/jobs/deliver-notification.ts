@@ -22,8 +22,8 @@ export const deliverNotification = job({
 });
 
 /**
- * Stores a notification on behalf of a request and has it delivered by a job, or at once when the queue takes none. Background
- * work calls `notifyWithin`.
+ * Stores a notification on behalf of a request and has it delivered by a job, or at once when the queue takes
+ * none. Background work calls `notifyWithin`.
  *
  * @returns the records, one per named receiver; none when the event was notified before
  * @throws receiver_unknown

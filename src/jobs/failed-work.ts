@@ -61,8 +61,8 @@ export async function succeeded(queued: QueuedWork): Promise<void> {
 /**
  * Queues a failed job again.
  *
- * @throws failed_job_not_found; failed_job_unknown when this release cannot run it; failed_job_over when its row has ended;
- *   QueueUnavailable
+ * @throws failed_job_not_found; failed_job_unknown when this release cannot run it; failed_job_over when its
+ *   row has ended; QueueUnavailable
  */
 export async function retryFailed(id: number): Promise<void> {
   const { job: name, payload: stored, failures } = await workOf(id);

@@ -1,5 +1,5 @@
-// Nightly maintenance: month partitions ahead of time, retention of every table, secrets under the current APP_KEY, whether money
-// adds up.
+// Nightly maintenance: month partitions ahead of time, retention of every table, secrets under the current
+// APP_KEY, whether money adds up.
 import Joi from 'joi';
 import { inBoth } from '../lib/values/language.js';
 import { pruneSessions } from '../models/access/admin-session.js';

@@ -113,8 +113,8 @@ async function* counted(
   signal.throwIfAborted();
 }
 
-// Saves progress by the clock, not by the page: the row must also advance while the database counts or the storage is slow. A
-// run without progress for a minute is aborted.
+// Saves progress by the clock, not by the page: the row must also advance while the database counts or the
+// storage is slow. A run without progress for a minute is aborted.
 function keepMoving(run: ExportRun, progress: Progress, unwanted: AbortController): () => Promise<void> {
   let moving: Promise<void> = Promise.resolve();
   let seen = { ...progress, at: processTime() };

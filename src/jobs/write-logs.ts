@@ -1,5 +1,6 @@
-// Log entries of this process on their way into the logs: a job writes them, and waits in the queue while the database is
-// unavailable; without the queue this process writes them, without both standard output is the record.
+// Log entries of this process on their way into the logs: a job writes them, and waits in the queue while the
+// database is unavailable; without the queue this process writes them, without both standard output is the
+// record.
 import { setTimeout as sleep } from 'node:timers/promises';
 import Joi from 'joi';
 import { inNoContext, isStoringEntries, storingEntries } from '../lib/process/context.js';

@@ -91,11 +91,13 @@ export function consume(queue: QueueName): RunningWorker {
       ...(queue === 'channels' ? { limiter: { max: config.payments.asksPerSecond, duration: 1000 } } : {}),
       // By default a job whose worker died runs again within 20 s, up to 20 times (docs/operations.md, Outages).
       lockDuration: config.worker.jobLockMs,
-      // BullMQ renews by the id of a job: once a run that had lost its lock ends, it would renew no lock of the run after it.
+      // BullMQ renews by the id of a job: once a run that had lost its lock ends, it would renew no lock of
+      // the run after it.
       skipLockRenewal: true,
       stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,
-      // Jobs say this themselves, but not one that Redis has lost but for its id: what stayed of it would keep out its successor.
+      // Jobs say this themselves, but not one that Redis has lost but for its id: what stayed of it would
+      // keep out its successor.
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
       // BullMQ would pause for 15 s after a failed command.

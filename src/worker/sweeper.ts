@@ -45,8 +45,9 @@ const maintenanceEveryMs = 10 * 60_000;
 export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promise<void> {
   isStopping = false;
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
-  // Not by node-cron, which follows the time of day: after a clock is set back it would wait for the old time, after one is
-  // set forward it would catch up on all runs in between. What is a second late it leaves out.
+  // Not by node-cron, which follows the time of day: after a clock is set back it would wait for the old
+  // time, after one is set forward it would catch up on all runs in between. What is a second late it leaves
+  // out.
   const sweeps = [
     every(sweepMs, logged(inTurn('sweep', sweep))),
     every(sweepMs, logged(warnOfSharing)),

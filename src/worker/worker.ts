@@ -1,5 +1,6 @@
-// A worker: the consumers of some queues with their sweeper and canary, started and stopped together. The canary proves the
-// queues alive: an empty job every 10 s, and an exit when a consumer makes no progress for 60 s.
+// A worker: the consumers of some queues with their sweeper and canary, started and stopped together. The
+// canary proves the queues alive: an empty job every 10 s, and an exit when a consumer makes no progress for
+// 60 s.
 import { config } from '../../config/index.js';
 import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';

@@ -1,4 +1,5 @@
-// back-office demo: half a year of made-up data for trials, created by the service's own models with the clock set back.
+// back-office demo: half a year of made-up data for trials, created by the service's own models with the
+// clock set back.
 import { randomInt } from 'node:crypto';
 import { Option, type Command } from 'commander';
 import { config } from '../../../config/index.js';
@@ -156,7 +157,11 @@ async function makeBuyers(buyers: readonly string[], since: number): Promise<Per
   return made;
 }
 
-/** An order and what becomes of it: most are paid, some cancelled or still open, a few payments late. @returns its number */
+/**
+ * An order and what becomes of it: most are paid, some cancelled or still open, a few payments late.
+ *
+ * @returns its number
+ */
 async function trade(
   at: number,
   products: readonly string[],

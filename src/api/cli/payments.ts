@@ -1,5 +1,5 @@
-// back-office payments …, callbacks …, refunds …: payments that need attention, callbacks that were not settled, and asking
-// payment companies.
+// back-office payments …, callbacks …, refunds …: payments that need attention, callbacks that were not
+// settled, and asking payment companies.
 import type { Command } from 'commander';
 import { ago, now } from '../../lib/values/clock.js';
 import { readTime } from '../../lib/values/time.js';

@@ -131,8 +131,8 @@ interface RouteDefinition<
   /** Allowed for blocked addresses. */
   anyAddress?: boolean;
   /**
-   * Reads and locks the record of a PUT or DELETE, at the beginning and at the end of its first transaction: the operation
-   * log stores what changed in between.
+   * Reads and locks the record of a PUT or DELETE, at the beginning and at the end of its first transaction:
+   * the operation log stores what changed in between.
    */
   subject?: (call: Call<A, P, Q, B, U>, t: Transaction) => Promise<object>;
   /** Media type the handler sends itself; JSON otherwise. */

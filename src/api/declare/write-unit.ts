@@ -124,7 +124,8 @@ function unitOf(route: Route, call: AnyCall, ctx: Context, repeatable: Repeatabl
       isClaimed ||= claims;
     },
     async mend(error) {
-      // The log has no partition of this month: under a clock that is months ahead, or after months without maintenance.
+      // The log has no partition of this month: under a clock that is months ahead, or after months without
+      // maintenance.
       if (isMended || errno(error) !== noPartition) return false;
       isMended = true;
       await extendPartitions();

@@ -1,4 +1,5 @@
-// Settles a stored callback and waits for the verdict: by the worker, or in this process while the queue is unavailable.
+// Settles a stored callback and waits for the verdict: by the worker, or in this process while the queue is
+// unavailable.
 import { config } from '../../../config/index.js';
 import { logger } from '../../lib/watch/logger.js';
 import { QueueUnavailable } from '../../lib/queue/queue.js';

@@ -85,7 +85,8 @@ async function sendPage(ctx: Context, page: string): Promise<void> {
   ctx.body = page.replaceAll('NONCE', nonce);
 }
 
-// Downloads may come from the object store; its address is what the store makes of the settings: a bucket may be in its name.
+// Downloads may come from the object store; its address is what the store makes of the settings: a bucket may
+// be in its name.
 async function storeOrigin(): Promise<string> {
   const address = await (await storage()).downloadUrl?.('any', 'inline', 'text/plain');
   return address ? ` ${new URL(address).origin}` : '';

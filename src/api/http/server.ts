@@ -1,4 +1,5 @@
-// The HTTP server with Node's own limits, and its drain. deploy/nginx.conf limits addresses, rates, bodies and slow clients.
+// The HTTP server with Node's own limits, and its drain. deploy/nginx.conf limits addresses, rates, bodies
+// and slow clients.
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';

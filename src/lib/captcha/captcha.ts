@@ -1,6 +1,6 @@
-// Captchas: an image, and an answer in Redis that the first check consumes. An image has letters of one font, each turned,
-// slanted, sized and placed at random so that neighbours overlap, crossed by lines and cut by lines of the background colour.
-// The sign-in limits protect accounts; this only costs a script time.
+// Captchas: an image, and an answer in Redis that the first check consumes. An image has letters of one font,
+// each turned, slanted, sized and placed at random so that neighbours overlap, crossed by lines and cut by
+// lines of the background colour. The sign-in limits protect accounts; this only costs a script time.
 import { randomInt } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { config } from '../../../config/index.js';

@@ -112,8 +112,9 @@ function signedText(fields: Form): string {
     .join('&');
 }
 
-// TRADE_FINISHED can no longer be refunded. After a refund a trade may be reported as TRADE_SUCCESS once more. The signed
-// text does not distinguish a field from an `&` in the value before it, so what is read must have its exact form.
+// TRADE_FINISHED can no longer be refunded. After a refund a trade may be reported as TRADE_SUCCESS once
+// more. The signed text does not distinguish a field from an `&` in the value before it, so what is read must
+// have its exact form.
 function claimOf(fields: Form): CallbackClaim | undefined {
   const { out_trade_no, trade_status = '', trade_no, gmt_payment } = fields;
   if (out_trade_no === undefined || paymentPeriod(out_trade_no) === undefined) return undefined;

@@ -69,8 +69,8 @@ export interface ChannelPayment {
 }
 
 /**
- * A signed answer about a payment. waiting: the customer may still pay; absent: unknown to the company, or not opened by
- * the customer yet; closed and failed: nobody can pay it any more.
+ * A signed answer about a payment. waiting: the customer may still pay; absent: unknown to the company, or
+ * not opened by the customer yet; closed and failed: nobody can pay it any more.
  */
 export interface TradeAnswer {
   state: 'paid' | 'waiting' | 'closed' | 'failed' | 'absent';
@@ -143,8 +143,8 @@ export interface ChannelResults {
   /**
    * Asks what became of a payment.
    *
-   * @throws ChannelFailure when nothing was learned: silence, an error, an answer that is not signed or is about another
-   * merchant or payment
+   * @throws ChannelFailure when nothing was learned: silence, an error, an answer that is not signed or is
+   * about another merchant or payment
    */
   query(payment: ChannelPayment, signal: AbortSignal): Promise<TradeAnswer>;
   /**

@@ -69,8 +69,8 @@ export const mock: Channel = {
     ...Object.fromEntries(numberNames.map((name) => [name, claimedNumber()])),
   }).example(sample),
 
-  // Returns the callback the company would send, so that a trial can continue; in production without its signature, with
-  // which one could pay without money.
+  // Returns the callback the company would send, so that a trial can continue; in production without its
+  // signature, with which one could pay without money.
   place({ paymentNo, amount, notifyUrl, config: { shared_secret } }) {
     return Promise.resolve({
       payment_no: paymentNo,

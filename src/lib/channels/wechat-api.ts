@@ -43,7 +43,8 @@ async function isSignedAnswer(
  * Sends a request and returns the verified answer, which may be a refusal.
  *
  * @param content of a POST; a GET without it
- * @throws ChannelFailure when nothing was learned: no answer, one for the moment (429, 5xx), or without a valid signature
+ * @throws ChannelFailure when nothing was learned: no answer, one for the moment (429, 5xx), or without a
+ * valid signature
  */
 export async function askWechat(
   config: MethodConfig,

@@ -1,4 +1,5 @@
-// The keys that WeChat Pay signs with: a public key that the merchant enters, or certificates that this service downloads.
+// The keys that WeChat Pay signs with: a public key that the merchant enters, or certificates that this
+// service downloads.
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { config as settings } from '../../../config/index.js';
 import { now } from '../values/clock.js';

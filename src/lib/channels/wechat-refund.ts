@@ -9,7 +9,8 @@ const path = '/v3/refund/domestic/refunds';
 
 export const refundLimits: RefundLimits = { withinDays: 365, maxRefunds: 50, apartMs: 60_000 };
 
-// Accepted is not finished: cards take up to three days. ABNORMAL: the card no longer works; a person chooses another way.
+// Accepted is not finished: cards take up to three days. ABNORMAL: the card no longer works; a person chooses
+// another way.
 const states = new Map<unknown, RefundAnswer['state']>([
   ['SUCCESS', 'succeeded'],
   ['PROCESSING', 'processing'],
@@ -20,7 +21,10 @@ const states = new Map<unknown, RefundAnswer['state']>([
 // Sent again under the same number it fails again. All other refusals may pass: no funds, a limit, the set-up.
 const final = new Set<unknown>(['USER_ACCOUNT_ABNORMAL', 'INVALID_REQUEST', 'RESOURCE_NOT_EXISTS']);
 
-/** In UTF-8 (pay.weixin.qq.com/docs/merchant/products/refund/apilist.html); a longer reason would be refused each time. */
+/**
+ * In UTF-8 (pay.weixin.qq.com/docs/merchant/products/refund/apilist.html); a longer reason would be refused
+ * each time.
+ */
 const maxReasonBytes = 80;
 
 /** As many whole characters as WeChat takes. */

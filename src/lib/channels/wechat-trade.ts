@@ -51,8 +51,8 @@ export const isNumber = (value: unknown): value is string =>
 export const instantOf = (text: unknown): Date | undefined =>
   typeof text === 'string' ? readTime(text) : undefined;
 
-// REFUND, also after a refund in part: the money did arrive. ACCEPT, USERPAYING, REVOKED and PAYERROR are for codes that
-// a cashier scans, which this service does not offer.
+// REFUND, also after a refund in part: the money did arrive. ACCEPT, USERPAYING, REVOKED and PAYERROR are for
+// codes that a cashier scans, which this service does not offer.
 const states = new Map<unknown, TradeAnswer['state']>([
   ['SUCCESS', 'paid'],
   ['REFUND', 'paid'],

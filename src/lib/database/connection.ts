@@ -174,8 +174,9 @@ export const isOpen = (pool: Sequelize, connection: DriverConnection): boolean =
 const managerOf = (pool: Sequelize): ConnectionManager =>
   (pool as unknown as { connectionManager: ConnectionManager }).connectionManager;
 
-// MariaDB reads the first comments, MySQL the last. MySQL limits SELECT only, and knows no silence within a transaction apart
-// from others. Table locks are waited for longer than our own ALTERs wait, so that statements queued behind one do not fail.
+// MariaDB reads the first comments, MySQL the last. MySQL limits SELECT only, and knows no silence within a
+// transaction apart from others. Table locks are waited for longer than our own ALTERs wait, so that
+// statements queued behind one do not fail.
 function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
   const { connection, transaction } = silences[kind];
   return `SET time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},

@@ -55,8 +55,8 @@ export class Database {
   }
 
   /**
-   * Runs an UPDATE, DELETE or multi-row INSERT: on its own connection; in a logged request as a transaction, so that the
-   * log entry commits with it.
+   * Runs an UPDATE, DELETE or multi-row INSERT: on its own connection; in a logged request as a transaction,
+   * so that the log entry commits with it.
    *
    * @returns number of rows changed
    */
@@ -75,8 +75,8 @@ export class Database {
   /**
    * Runs the closure in one transaction. A deadlock or a lock timeout (`isRerunnable`, also at COMMIT) rolls
    * everything back and reruns the closure for up to 7 s, with jitter; so the closure must have no effect
-   * outside the database. A request's transaction ends before its deadline: it is not begun shortly before, and rolled back
-   * rather than committed after it.
+   * outside the database. A request's transaction ends before its deadline: it is not begun shortly before,
+   * and rolled back rather than committed after it.
    *
    * @throws DatabaseBusy when the last run failed as well; DatabaseTimeout at the deadline
    */

@@ -1,5 +1,5 @@
-// A deadline for every statement: when it passes, its connection is destroyed, and no connection that has been silent since is
-// used again.
+// A deadline for every statement: when it passes, its connection is destroyed, and no connection that has
+// been silent since is used again.
 //
 // mysql2's own `timeout` only ends the wait: the connection would return to the pool and hang the next caller.
 import type { Socket } from 'node:net';

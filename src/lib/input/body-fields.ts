@@ -69,7 +69,8 @@ const suspicious = /\d[\d.]{15}|[eE]-\d{3}/;
 /** Significant decimal digits of a double (IEEE 754-2008, 5.12.2). */
 const exactDigits = 15;
 
-// JSON.parse would round a number with more digits than a double holds, the least ones to 0; quoted, it is left to the schema.
+// JSON.parse would round a number with more digits than a double holds, the least ones to 0; quoted, it is
+// left to the schema.
 function quoteLongNumbers(json: string): string {
   if (!suspicious.test(json)) return json;
   return json.replace(tokens, (token) =>

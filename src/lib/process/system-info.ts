@@ -32,7 +32,10 @@ export function watchSystem(): void {
   }).observe({ entryTypes: ['gc'] });
 }
 
-/** One sample. CPU usage covers the time since the previous one; sizes are bytes, times seconds unless named otherwise. */
+/**
+ * One sample. CPU usage covers the time since the previous one; sizes are bytes, times seconds unless named
+ * otherwise.
+ */
 export async function sampleSystem() {
   // Without a local storage that answers, that of the system.
   const disk = diskUsage().catch(() => statfs('/'));

@@ -55,7 +55,10 @@ export async function add(
   }
 }
 
-/** A job that another process has queued under the same id replies to that process only; here its end shows in the queue. */
+/**
+ * A job that another process has queued under the same id replies to that process only; here its end shows in
+ * the queue.
+ */
 const lookEveryMs = 500;
 
 /**
@@ -93,7 +96,11 @@ const hasEnded = async ({ queue, id }: Work): Promise<boolean> => {
   }
 };
 
-/** Sends the result of a job to the process that waits for it. Called by the worker. @throws when Redis is unavailable */
+/**
+ * Sends the result of a job to the process that waits for it. Called by the worker.
+ *
+ * @throws when Redis is unavailable
+ */
 export async function reply(channel: string, id: string, result: unknown): Promise<void> {
   await publish(channel, { id, result });
 }

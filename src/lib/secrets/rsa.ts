@@ -3,7 +3,11 @@ import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 
 
 const minBits = 2048;
 
-/** Reads a private key: PEM, or the bare base64 of PKCS#8 or PKCS#1. @returns undefined unless it is RSA of 2048 bits or more */
+/**
+ * Reads a private key: PEM, or the bare base64 of PKCS#8 or PKCS#1.
+ *
+ * @returns undefined unless it is RSA of 2048 bits or more
+ */
 export function readPrivateKey(text: string): KeyObject | undefined {
   return firstRsa(
     isPem(text)

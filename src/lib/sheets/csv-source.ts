@@ -88,8 +88,8 @@ export async function* readCsv(
   }
 }
 
-// The parser takes a cell whose quote is not closed cleanly as it stands, up to the next quote: that may be rows away. More
-// of the cell follows that quote in its line; a text that only begins with a quote is sound.
+// The parser takes a cell whose quote is not closed cleanly as it stands, up to the next quote: that may be
+// rows away. More of the cell follows that quote in its line; a text that only begins with a quote is sound.
 function isUnclosed(cell: string): boolean {
   if (!cell.startsWith('"')) return false;
   const lastLine = Math.max(cell.lastIndexOf('\n'), cell.lastIndexOf('\r'));

@@ -12,7 +12,8 @@ const ignore = (): void => undefined;
 /**
  * A client for the store of these settings.
  *
- * @param forReading its content may be read as slowly as its reader likes: only the beginning of an answer has a timeout
+ * @param forReading its content may be read as slowly as its reader likes: only the beginning of an answer
+ * has a timeout
  */
 export function makeClient(settings: S3Settings, forReading = false): S3Client {
   const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey, timeoutMs } = settings;

@@ -15,7 +15,8 @@ const destination = cluster.isWorker
 /** The last lines are on their way; a closed destination throws at later ones. */
 let isEnding = false;
 setInterval(() => isEnding || destination?.flush(), 1000).unref();
-// On a full disk lines wait, up to that length. flushSync, also called at exit, would block the process until there is room.
+// On a full disk lines wait, up to that length. flushSync, also called at exit, would block the process until
+// there is room.
 const stopFlushing = (): void => {
   if (destination) destination.flushSync = () => undefined;
 };

@@ -148,7 +148,10 @@ export const endSessionsOf = (holder: Holder, id: number): Promise<number> =>
     return endSessions({ admin_id: id }, t);
   });
 
-/** Sets a new password, which its owner must change, and ends all sessions, the holder's own among them if it is theirs. */
+/**
+ * Sets a new password, which its owner must change, and ends all sessions, the holder's own among them if it
+ * is theirs.
+ */
 export async function resetAdminPassword(holder: Holder, id: number, password: string): Promise<void> {
   await assertOutranks(holder, id);
   await storePassword(id, password, { mustChange: id !== holder.adminId, by: holder });

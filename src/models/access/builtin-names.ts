@@ -1,5 +1,5 @@
-// The names that come with the service, in both languages. A row that still has one of them is shown in the request's language;
-// a row that was renamed keeps what was typed.
+// The names that come with the service, in both languages. A row that still has one of them is shown in the
+// request's language; a row that was renamed keeps what was typed.
 import { literal, type Utils } from 'sequelize';
 import { db } from '../../lib/database/db.js';
 import { currentLanguage } from '../../lib/process/context.js';
@@ -36,7 +36,10 @@ export const rolesByName = () => byName('Role', roles);
 
 const builtin = { role: roles, menu: menus, permission: permissions };
 
-/** The fields of a change without the built-in names that are sent back as they were shown: these stay as they are stored. */
+/**
+ * The fields of a change without the built-in names that are sent back as they were shown: these stay as they
+ * are stored.
+ */
 export function withoutShown<T extends { slug?: string }>(
   noun: keyof typeof builtin,
   stored: { slug: string },

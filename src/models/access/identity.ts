@@ -1,4 +1,5 @@
-// Who is calling: the session of a token, its administrator and rights, cached per process until the scope `identity` changes.
+// Who is calling: the session of a token, its administrator and rights, cached per process until the scope
+// `identity` changes.
 import { LRUCache } from 'lru-cache';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';

@@ -14,8 +14,8 @@ import { menuSeeds, type MenuSeed } from './menu-seed.js';
 import { Admin, Menu, Role, SeededMenu } from './tables.js';
 
 /**
- * Makes the super-administrator role and its first holder `admin` when there is none, and the menus this database was not given
- * yet. A password that had to be generated is printed.
+ * Makes the super-administrator role and its first holder `admin` when there is none, and the menus this
+ * database was not given yet. A password that had to be generated is printed.
  *
  * @throws StartRefused under a wrong APP_KEY, and in production with a password that everybody knows
  */

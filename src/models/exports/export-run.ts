@@ -51,7 +51,11 @@ export interface Progress {
   total: number | undefined;
 }
 
-/** Stores the progress of a run and pushes it to the owner. @returns false when the export was removed or another run has it */
+/**
+ * Stores the progress of a run and pushes it to the owner.
+ *
+ * @returns false when the export was removed or another run has it
+ */
 export async function advanceExport(run: ExportRun, { processed, total }: Progress): Promise<boolean> {
   const progress = total ? Math.min(99, Math.floor((processed * 100) / total)) : 0;
   const [mine] = await Export.update(

@@ -32,11 +32,19 @@ export interface SheetSource<C> {
   isNarrow?(criteria: C): boolean;
   /** Whether a record has several rows. */
   hasLines?: true;
-  /** From FROM to LIMIT, in the order of the keys. @param records `table` with its index @param limit LIMIT with its number */
+  /**
+   * From FROM to LIMIT, in the order of the keys.
+   *
+   * @param records `table` with its index
+   * @param limit LIMIT with its number
+   */
   from(records: string, where: string, limit: string): string;
 }
 
-/** Records of a page: few enough to be answered at once, many enough that the pause between two pages does not count. */
+/**
+ * Records of a page: few enough to be answered at once, many enough that the pause between two pages does not
+ * count.
+ */
 const maxRecords = 2000;
 /** Rows of a page where a record has several, at most 200: two pages are in memory. */
 const maxRows = 6000;

@@ -134,7 +134,8 @@ export async function exportFile(
 }
 
 /**
- * Removes exports with their files; a running one stops when it next saves its progress. Exports the viewer may not see stay.
+ * Removes exports with their files; a running one stops when it next saves its progress. Exports the viewer
+ * may not see stay.
  *
  * @returns how many there were
  */

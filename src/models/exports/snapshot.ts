@@ -14,8 +14,8 @@ export interface Snapshot {
 }
 
 /**
- * Opens one over a dedicated connection. While it is open the database keeps old versions of changed rows, and ALTER TABLE
- * waits for it: so it is for bulk work only and closed at its end.
+ * Opens one over a dedicated connection. While it is open the database keeps old versions of changed rows,
+ * and ALTER TABLE waits for it: so it is for bulk work only and closed at its end.
  */
 export async function openSnapshot(): Promise<Snapshot> {
   const statementSeconds = config.database.bulkSeconds;

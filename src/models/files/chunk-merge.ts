@@ -45,7 +45,11 @@ export async function beginMerge(
   });
 }
 
-/** The request no longer waits: the owner is notified on completion. @returns the state of the merge, which may have ended meanwhile */
+/**
+ * The request no longer waits: the owner is notified on completion.
+ *
+ * @returns the state of the merge, which may have ended meanwhile
+ */
 export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<Merge> {
   const where = { admin_id, chunk_id, status: 'merging' };
   await transact(async (t) => {

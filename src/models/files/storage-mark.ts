@@ -1,5 +1,6 @@
-// Whether the storage belongs to this database. The storage holds a random mark, `key_checks` its digest: a process on another
-// machine whose local storage is not shared finds no mark, and would lose every upload it receives.
+// Whether the storage belongs to this database. The storage holds a random mark, `key_checks` its digest: a
+// process on another machine whose local storage is not shared finds no mark, and would lose every upload it
+// receives.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { config } from '../../../config/index.js';
@@ -15,7 +16,10 @@ const name = 'STORAGE';
 const fileKey = 'storage-mark';
 const maxBytes = 200;
 
-/** right: the storage of this database; other: that of another one; missing: it holds no mark; new: the database knows none yet. */
+/**
+ * right: the storage of this database; other: that of another one; missing: it holds no mark; new: the
+ * database knows none yet.
+ */
 type StorageState = 'right' | 'other' | 'missing' | 'new';
 
 /** What the storage is to this database. @throws StorageUnavailable */
@@ -28,7 +32,8 @@ export async function storageState(): Promise<StorageState> {
 }
 
 /**
- * Marks the storage at the first start; any number of processes may do so at once. A storage that does not answer is believed.
+ * Marks the storage at the first start; any number of processes may do so at once. A storage that does not
+ * answer is believed.
  *
  * @throws StartRefused in production when the storage is not that of this database; elsewhere a warning says so
  */

@@ -51,8 +51,8 @@ export async function keepFile(key: string, t: Transaction): Promise<void> {
 }
 
 /**
- * Runs the write that gives a reserved file its owner. When it fails the file is removed, unless it has an owner after all: the
- * answer to a successful COMMIT may have been lost.
+ * Runs the write that gives a reserved file its owner. When it fails the file is removed, unless it has an
+ * owner after all: the answer to a successful COMMIT may have been lost.
  */
 export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Promise<T> {
   try {
@@ -111,8 +111,8 @@ export async function unknownKeys(keys: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Removes released files; the sweeper retries those that fail. The first one for which the storage does not answer ends the
- * round: each of the others would wait as long.
+ * Removes released files; the sweeper retries those that fail. The first one for which the storage does not
+ * answer ends the round: each of the others would wait as long.
  */
 export async function removeFiles(keys: FileKeys): Promise<void> {
   const released = keys.filter((key) => key !== null);

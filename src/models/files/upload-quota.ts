@@ -6,15 +6,19 @@ import { Admin } from '../access/tables.js';
 import { Attachment, ChunkUpload } from './tables.js';
 
 /**
- * Locks the quota of an administrator until the end of the transaction: uploads at the same time cannot pass together what
- * only one of them may.
+ * Locks the quota of an administrator until the end of the transaction: uploads at the same time cannot pass
+ * together what only one of them may.
  */
 export async function lockQuota(adminId: number, t: Transaction): Promise<void> {
   if (config.storage.quotaBytes === 0) return;
   await Admin.findByPk(adminId, { attributes: ['id'], transaction: t, lock: true });
 }
 
-/** Checks, behind `lockQuota`, that bytes still fit that the transaction is about to add. @throws upload_quota_exceeded */
+/**
+ * Checks, behind `lockQuota`, that bytes still fit that the transaction is about to add.
+ *
+ * @throws upload_quota_exceeded
+ */
 export async function assertFitsQuota(adminId: number, bytes: number, t: Transaction): Promise<void> {
   const { quotaBytes } = config.storage;
   if (quotaBytes === 0) return;

@@ -1,4 +1,5 @@
-// One batch of an order import: some orders with their lines, the rows that were refused, and the position, in one transaction.
+// One batch of an order import: some orders with their lines, the rows that were refused, and the position,
+// in one transaction.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { bulk, change, type SqlValue } from '../../lib/database/db.js';
@@ -50,8 +51,8 @@ export async function writeBatch(
   }
 }
 
-// Users are looked up at the time of writing, as by POST /orders; also those of refused orders, so that all that is wrong
-// with a row is reported at once.
+// Users are looked up at the time of writing, as by POST /orders; also those of refused orders, so that all
+// that is wrong with a row is reported at once.
 async function judge(
   drafts: readonly OrderDraft[],
   t: Transaction,

@@ -15,7 +15,8 @@ import { Import } from './tables.js';
 export type ImportEnd = { status: 1 } | { status: 2; error: ErrorSlug; row?: number };
 
 /**
- * Ends an import and releases its file, unless rows were refused, which the error file reads from it, or it can be reopened.
+ * Ends an import and releases its file, unless rows were refused, which the error file reads from it, or it
+ * can be reopened.
  *
  * @returns false when it had ended before, or rows are missing for success
  */

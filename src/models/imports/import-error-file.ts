@@ -1,7 +1,8 @@
-// The error file of an import: the rows that were not imported, as in its file, each with the reasons in one more column. Corrected, it is a file to import.
+// The error file of an import: the rows that were not imported, as in its file, each with the reasons in one
+// more column. Corrected, it is a file to import.
 //
-// The rows are read from the imported file, which is stored as long as their problems. So an import writes nothing for it, and it
-// has each row once, however often the import was interrupted.
+// The rows are read from the imported file, which is stored as long as their problems. So an import writes
+// nothing for it, and it has each row once, however often the import was interrupted.
 import { Readable } from 'node:stream';
 import { byteOrderMark, csvLine } from '../../lib/sheets/csv.js';
 import { isBlank, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
@@ -15,7 +16,10 @@ import { columnHead, isReasonHead, layoutOf, reasonHead } from './order-sheet.js
 
 /** Characters of a cell. No column takes as many, so a row with a longer cell stays refused until it is corrected. */
 const maxCell = 1000;
-/** Cells without a column. They and those above leave room for the reasons within the longest record that can be read. */
+/**
+ * Cells without a column. They and those above leave room for the reasons within the longest record that can
+ * be read.
+ */
 const maxSurplus = 5;
 
 /** Opens the error file of an import, a CSV that is made while it is read. @throws import_errors_missing */

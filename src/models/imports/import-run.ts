@@ -1,4 +1,5 @@
-// Imports orders from a CSV file: every order once, however often its job is killed, repeated or run twice at the same time.
+// Imports orders from a CSV file: every order once, however often its job is killed, repeated or run twice at
+// the same time.
 //
 // The orders of a file come in a fixed sequence (order-gathering.ts), and imports.position counts the rows
 // that are done. A batch advances the position if it is still where the batch begins, in the transaction

@@ -22,8 +22,8 @@ export interface OrderDraft {
 export const maxLines = 200;
 
 /**
- * Puts an order together. Columns of the whole order (user, amount, remark) may be filled in each of its rows or in some of
- * them, with the same value. A single row with an amount and no price is an order of one line.
+ * Puts an order together. Columns of the whole order (user, amount, remark) may be filled in each of its rows
+ * or in some of them, with the same value. A single row with an amount and no price is an order of one line.
  *
  * @param unnamed name of the only line of an order that gives nothing but its amount
  */

@@ -1,11 +1,12 @@
 // Gathers the rows of a sheet into orders: rows with the same order_ref are one order, adjacent or not.
 //
-// The file is read twice. The survey counts the rows, and how many each reference has; a reference that comes back after other
-// rows is scattered. Then orders of adjacent rows pass straight through, and rows of scattered ones wait until all of them are
-// read. The orders of a file always come in the same sequence, so an interrupted import continues where it stopped.
+// The file is read twice. The survey counts the rows, and how many each reference has; a reference that comes
+// back after other rows is scattered. Then orders of adjacent rows pass straight through, and rows of
+// scattered ones wait until all of them are read. The orders of a file always come in the same sequence, so
+// an interrupted import continues where it stopped.
 //
-// At the limit, a million rows of 500,000 orders whose rows are far apart, the survey takes 65 MB and the waiting rows 230 MB
-// (310 MB with remarks of 140 characters).
+// At the limit, a million rows of 500,000 orders whose rows are far apart, the survey takes 65 MB and the
+// waiting rows 230 MB (310 MB with remarks of 140 characters).
 import { isBlank, type CsvBlock } from '../../lib/sheets/csv-source.js';
 import { draftOrder, maxLines, oversizedDraft, type OrderDraft } from './order-draft.js';
 import { layoutOf, readRow, refOf, type Layout, type SheetRow } from './order-sheet.js';

@@ -97,8 +97,8 @@ const maxShown = 200;
 const maxPadding = 100;
 
 /**
- * The layout that the head of a file gives. Names may be in either language, in any case and order; the reasons of an error
- * file are passed over.
+ * The layout that the head of a file gives. Names may be in either language, in any case and order; the
+ * reasons of an error file are passed over.
  *
  * @throws import_head_invalid naming the columns that are unknown, missing or there twice
  */
@@ -189,7 +189,8 @@ function columnNamed(name: string): SheetColumn | undefined {
   return sheetColumns.find((column) => column === wanted || heads[column].toLowerCase() === wanted);
 }
 
-// An order needs its user, and either its amount or lines that it is the sum of. A line says how many: nothing is no number.
+// An order needs its user, and either its amount or lines that it is the sum of. A line says how many:
+// nothing is no number.
 function missingFrom(found: ReadonlySet<SheetColumn | undefined>): SheetColumn[] {
   const user: SheetColumn = found.has('username') ? 'username' : 'user_id';
   const needed: SheetColumn[] = found.has('price')

@@ -1,5 +1,5 @@
-// How entries get into the logs. The entry of a write is stored by the transaction of the write, and again when its request has
-// ended; every other one once.
+// How entries get into the logs. The entry of a write is stored by the transaction of the write, and again
+// when its request has ended; every other one once.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { bulk, change, select, type SqlValue } from '../../lib/database/db.js';

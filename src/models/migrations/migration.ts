@@ -25,7 +25,10 @@ export interface KeyChange {
   after: Record<string, string>;
 }
 
-/** A migration that replaces indexes, in one ALTER per table: a run that was interrupted between tables finds the first one done. */
+/**
+ * A migration that replaces indexes, in one ALTER per table: a run that was interrupted between tables finds
+ * the first one done.
+ */
 export function keyMigration(name: string, changes: readonly KeyChange[]): Migration {
   const replace = async (run: RunSql, table: string, old: object, fresh: object): Promise<void> => {
     const clauses = [

@@ -193,7 +193,8 @@ export async function createDatabase(): Promise<void> {
 const { host, port, user, name } = config.database;
 const account = `the database at ${host}:${port} refuses the user "${user}"`;
 
-// What the operator must change, by error number. Without access to a database the server does not say whether it exists.
+// What the operator must change, by error number. Without access to a database the server does not say
+// whether it exists.
 const refusals: Record<number, string> = {
   1044: `${account} the database "${name}": check DB_USER and DB_NAME, or grant the right to use or create it`,
   1045: `${account} with this password: check DB_USER and DB_PASSWORD (or DATABASE_URL)`,

@@ -55,7 +55,10 @@ const maxError = 2000;
 /** More are not counted one by one. */
 const maxCounted = 10_000;
 
-/** Stores a failure. Every administrator is notified of the first one of a kind of job, until all of that kind are handled. */
+/**
+ * Stores a failure. Every administrator is notified of the first one of a kind of job, until all of that kind
+ * are handled.
+ */
 export async function storeFailure({
   queue,
   job,

@@ -1,5 +1,6 @@
-// Finds records of every kind by one text: numbers whole, by their beginning or their end, names, phones, e-mail addresses, trace ids.
-// Every condition is an exact or prefix match on an index, but for administrators, of whom there are few, and for the ends of numbers.
+// Finds records of every kind by one text: numbers whole, by their beginning or their end, names, phones,
+// e-mail addresses, trace ids. Every condition is an exact or prefix match on an index, but for
+// administrators, of whom there are few, and for the ends of numbers.
 import { escapeLike, isAscii } from '../../lib/input/list-query.js';
 import { now } from '../../lib/values/clock.js';
 import { reports, select, type SqlValue } from '../../lib/database/db.js';

@@ -1,5 +1,5 @@
-// What tables, queues and disk hold, for monitoring. Each figure comes from an index or a few rows, and is read at most once
-// every few seconds, however many ask.
+// What tables, queues and disk hold, for monitoring. Each figure comes from an index or a few rows, and is
+// read at most once every few seconds, however many ask.
 import { LRUCache } from 'lru-cache';
 import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';

@@ -1,6 +1,7 @@
 // claims: work that one process at a time may do. A claim is a committed row, renewed during the work.
 //
-// Not GET_LOCK or a row lock: both are local to a node of Galera, and a row lock needs a transaction as long as the work.
+// Not GET_LOCK or a row lock: both are local to a node of Galera, and a row lock needs a transaction as long
+// as the work.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Model } from 'sequelize-typescript';
 import { change, db } from '../../lib/database/db.js';

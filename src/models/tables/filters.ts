@@ -1,4 +1,5 @@
-// Filters that follow from a class: its `.filtered()` columns under their own names, texts by a part, others by their value.
+// Filters that follow from a class: its `.filtered()` columns under their own names, texts by a part, others
+// by their value.
 import Joi from 'joi';
 import type { Where } from '../../lib/input/list-query.js';
 import { id, textFilter } from '../../lib/input/schema.js';

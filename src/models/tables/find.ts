@@ -78,13 +78,19 @@ export function during(query: TimeRange): object | undefined {
   return { ...(from && { [Op.gte]: from }), ...(to && { [Op.lte]: to }) };
 }
 
-/** A scope for `withUse`, which reads whether one of these has a row: `departments c WHERE c.parent_id = Department.id`. */
+/**
+ * A scope for `withUse`, which reads whether one of these has a row:
+ * `departments c WHERE c.parent_id = Department.id`.
+ */
 export function inUse(...rows: string[]): { attributes: FindAttributeOptions } {
   const found = rows.map((row) => `EXISTS (SELECT 1 FROM ${row})`).join(' OR ');
   return { attributes: { include: [[literal(`(${found})`), 'in_use']] } };
 }
 
-/** The listed columns of a row that such a scope has read, and whether it is in use, which keeps it from being deleted. */
+/**
+ * The listed columns of a row that such a scope has read, and whether it is in use, which keeps it from being
+ * deleted.
+ */
 export const withUse = <M extends Model>(row: M): Listed<M> & { in_use: boolean } => ({
   ...listed(row),
   in_use: row.get('in_use') === 1,

@@ -67,8 +67,8 @@ export async function withPartition<T>(
 }
 
 /**
- * Changes the partitions of a table over a separate connection. An open transaction blocks it, and later statements queue
- * behind it: so it waits at most a second.
+ * Changes the partitions of a table over a separate connection. An open transaction blocks it, and later
+ * statements queue behind it: so it waits at most a second.
  */
 export async function alterPartitions(table: PartitionedTable, clause: string): Promise<void> {
   const connection = await openConnection({

@@ -1,5 +1,5 @@
-// INSERT and UPDATE of the paid path as plain statements, without what Sequelize's instances cost; the compiler checks columns and
-// values against the classes.
+// INSERT and UPDATE of the paid path as plain statements, without what Sequelize's instances cost; the
+// compiler checks columns and values against the classes.
 import type { Attributes, CreationAttributes, Model, Transaction } from 'sequelize';
 import { change, insert, select, type SqlValue } from '../../lib/database/db.js';
 import type { Where } from '../../lib/input/list-query.js';
@@ -30,7 +30,11 @@ export function insertSql<M extends Model>(
   };
 }
 
-/** Locks the rows that match until the end of the transaction. @param base the table with its alias, such as `orders o` */
+/**
+ * Locks the rows that match until the end of the transaction.
+ *
+ * @param base the table with its alias, such as `orders o`
+ */
 export async function lockRows(base: string, where: Where, t: Transaction): Promise<void> {
   await select(`SELECT 1 FROM ${base} ${where.sql} FOR UPDATE`, where.values, t);
 }

@@ -3,7 +3,10 @@ import type { Model, ModelStatic, Transaction } from 'sequelize';
 import { fail } from '../../lib/errors/app-error.js';
 import { isTooDeep, maxDepth, withDescendants, type Node } from '../../lib/values/tree.js';
 
-/** Ids and parents of all rows; in a transaction they are locked: two moves at once could close a cycle that neither makes alone. */
+/**
+ * Ids and parents of all rows; in a transaction they are locked: two moves at once could close a cycle that
+ * neither makes alone.
+ */
 export function nodesOf<M extends Model & Node>(model: ModelStatic<M>, t?: Transaction): Promise<M[]> {
   return model.findAll({
     attributes: ['id', 'parent_id'],

@@ -1,6 +1,6 @@
-// Versions of what decides access: a number per scope, raised by the transaction of every change. A mark in Redis, which
-// every request compares, makes the other processes read it, so that a change counts on the next request; while Redis is
-// unavailable each request reads it.
+// Versions of what decides access: a number per scope, raised by the transaction of every change. A mark in
+// Redis, which every request compares, makes the other processes read it, so that a change counts on the next
+// request; while Redis is unavailable each request reads it.
 import type { Transaction } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import { change, db, transact } from '../../lib/database/db.js';
@@ -28,8 +28,8 @@ type Scope = (typeof scopes)[number];
 export type Versions = Readonly<Record<Scope, number>>;
 
 /**
- * Runs a write in one transaction that also raises the versions of the scopes. The change is announced before this returns, even
- * if the outcome is unknown because the reply to COMMIT was lost.
+ * Runs a write in one transaction that also raises the versions of the scopes. The change is announced before
+ * this returns, even if the outcome is unknown because the reply to COMMIT was lost.
  */
 export async function changing<T>(
   touched: readonly Scope[],

@@ -60,8 +60,8 @@ export async function noteRefund(paymentNo: string, claim: RefundClaim, arrivedA
 }
 
 /**
- * Flags a payment whose company reported refunds that nothing from here explains: asked once the company has denied that
- * one of ours, which might have explained them, has arrived.
+ * Flags a payment whose company reported refunds that nothing from here explains: asked once the company has
+ * denied that one of ours, which might have explained them, has arrived.
  */
 export async function noteUnexplained(paymentNo: string): Promise<void> {
   const note = async (t: Transaction): Promise<number[]> => {
@@ -73,7 +73,11 @@ export async function noteUnexplained(paymentNo: string): Promise<void> {
   await deliverStored(notifications);
 }
 
-/** Makes the refund that is named due, if it was made here. @returns whether it was; a failed one has refunded nothing */
+/**
+ * Makes the refund that is named due, if it was made here.
+ *
+ * @returns whether it was; a failed one has refunded nothing
+ */
 async function askSoon(
   paymentNo: string,
   { refundNo, hasFailed = false }: RefundClaim,
@@ -167,7 +171,8 @@ async function isMoreThanOurs(paymentNo: string, isTrusting: boolean, t: Transac
   const excess = { seen: 0n, unseen: 0n };
   for (const { refund, at, isSeen } of reports) {
     if (!refund.total) continue;
-    // The worker dates what it sends, the API what it receives. What is sent after a person has seen it explains nothing.
+    // The worker dates what it sends, the API what it receives. What is sent after a person has seen it
+    // explains nothing.
     const until = at.getTime() + (isSeen ? 0 : skewMs);
     const explained = ours
       .filter(({ sent_at }) => sent_at === null || sent_at.getTime() <= until)

@@ -41,8 +41,8 @@ interface Shown {
 }
 
 /**
- * Deletes each number with the last callback of its payment, CALLBACK_RETENTION_DAYS after that arrived; runs before the
- * callbacks themselves are deleted.
+ * Deletes each number with the last callback of its payment, CALLBACK_RETENTION_DAYS after that arrived; runs
+ * before the callbacks themselves are deleted.
  */
 export async function pruneNumbers(): Promise<void> {
   const before = ago(config.retention.callbackDays * 86_400_000);

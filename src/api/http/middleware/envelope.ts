@@ -195,8 +195,8 @@ function logAccess(ctx: Context, durationMs: number): void {
 const traced = /^\/api\//;
 
 /**
- * Starts the span of a request, in the trace it brings (`traceparent`) or in a new one. It has no personal data: client,
- * address and input are in the log under the same trace id.
+ * Starts the span of a request, in the trace it brings (`traceparent`) or in a new one. It has no personal
+ * data: client, address and input are in the log under the same trace id.
  */
 function beginRequestSpan(ctx: Context, traceId: string): Span | undefined {
   if (!isTracing() || !traced.test(ctx.path)) return undefined;
