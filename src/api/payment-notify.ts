@@ -16,7 +16,7 @@ import {
   type CalledPayment,
 } from '../models/trade/callback-intake.js';
 import { unverified } from '../models/trade/payment-callback.js';
-import { askSoon } from '../models/trade/payment-follow-up.js';
+import { askPaymentSoon } from '../models/trade/payment-follow-up.js';
 import { acceptCallback, callbackRefusals, judge, readClaim } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
@@ -180,7 +180,7 @@ async function flagFor(
 ): Promise<{ reason: AttentionReason; amounts?: Mismatch } | undefined> {
   const { claim, payment } = notice;
   if (mayHideMoney(channel, notice, judged)) {
-    const isAsked = !keyless.has(judged) && (await askSoon(notice.paymentNo));
+    const isAsked = !keyless.has(judged) && (await askPaymentSoon(notice.paymentNo));
     // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a
     // person has seen it.
     const isNews = notice.isSealed || payment.attention !== 'notice_unverified';

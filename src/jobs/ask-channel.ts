@@ -1,7 +1,7 @@
 // Asks a payment company what became of a payment that was placed with it.
 import Joi from 'joi';
 import { config } from '../../config/index.js';
-import { askChannel as ask } from '../models/trade/channel-asking.js';
+import { askDuePayment } from '../models/trade/channel-asking.js';
 import { job } from './job.js';
 
 /** A query, a closing and a second query. */
@@ -16,5 +16,5 @@ export const askChannel = job({
   timeoutMs: maxRequests * config.payments.gatewayTimeoutMs + 10_000,
   payload: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
   key: ({ payment_no }) => payment_no,
-  run: ({ payment_no }, signal) => ask(payment_no, signal),
+  run: ({ payment_no }, signal) => askDuePayment(payment_no, signal),
 });

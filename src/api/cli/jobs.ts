@@ -4,7 +4,7 @@ import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { isId } from '../../lib/values/numbers.js';
 import { newest } from '../../lib/input/list-query.js';
 import { retryAllFailed, retryEach } from '../../jobs/failed-work.js';
-import { dropFailedJobs, listFailedJobs, type FailedJobCriteria } from '../../models/office/failed-job.js';
+import { deleteFailedJobs, listFailedJobs, type FailedJobCriteria } from '../../models/office/failed-job.js';
 import { queueFigures } from '../../models/office/service-figures.js';
 import { failedJobStates, type FailedJobState } from '../../models/office/tables.js';
 import { does, Misuse, assertRedis, table, type Given, type Outcome } from './command.js';
@@ -79,7 +79,7 @@ async function retry(given: Given): Promise<Outcome> {
 
 async function drop(given: Given): Promise<Outcome> {
   const ids = idsOf(given);
-  const dropped = await dropFailedJobs(ids);
+  const dropped = await deleteFailedJobs(ids);
   return { data: { dropped }, text: `${dropped} forgotten`, isBad: dropped < ids.length };
 }
 

@@ -6,13 +6,13 @@ import { readTime } from '../../lib/values/time.js';
 import { allChannels, openResults } from '../../lib/channels/index.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
 import { newest } from '../../lib/input/list-query.js';
-import { askNow } from '../../models/trade/channel-asking.js';
+import { askPaymentNow } from '../../models/trade/channel-asking.js';
 import { followSince } from '../../models/trade/payment-follow-up.js';
-import { findPayment, listPayments } from '../../models/trade/payment.js';
+import { getPayment, listPayments } from '../../models/trade/payment.js';
 import { maxPendingMinutes, type PaymentCriteria } from '../../models/trade/payment-criteria.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { settle } from '../../models/trade/payment-settlement.js';
-import { askAllNow as askAllRefundsNow, askNow as askRefundNow } from '../../models/trade/refund-schedule.js';
+import { askAllRefundsNow, askRefundNow } from '../../models/trade/refund-schedule.js';
 import { does, Misuse, table, type Given, type Outcome } from './command.js';
 
 const shown = 100;
@@ -101,11 +101,11 @@ async function some(criteria: Omit<PaymentCriteria, 'time_field'>) {
 async function ask(given: Given): Promise<Outcome> {
   const payment_no = given.args[0] ?? '';
   if (paymentPeriod(payment_no) === undefined) throw new Misuse('<payment_no>: a payment number, PAY…');
-  const { payment_method } = await findPayment(payment_no);
+  const { payment_method } = await getPayment(payment_no);
   if (!openTypes().includes(payment_method?.type ?? ''))
     throw new Misuse('the results of its channel are not open (PAYMENT_CHANNEL_RESULTS)');
-  const state = await askNow(payment_no);
-  const { status, fail_reason } = await findPayment(payment_no);
+  const state = await askPaymentNow(payment_no);
+  const { status, fail_reason } = await getPayment(payment_no);
   return {
     data: { state, status, fail_reason },
     text: `the company says: ${state}; the payment is ${status}${fail_reason ? ` (${fail_reason})` : ''}`,

@@ -7,7 +7,7 @@ import { idParam } from '../../lib/input/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
 import type { Identity } from '../../models/access/identity.js';
 import { Admin } from '../../models/access/tables.js';
-import { findExport, requestExport } from '../../models/exports/export.js';
+import { getExport, requestExport } from '../../models/exports/export.js';
 import { exportSources } from '../../models/exports/export-sources.js';
 import { Export, exportFormats, type ExportFormat, type ExportType } from '../../models/exports/tables.js';
 import { mayPass } from './permission.js';
@@ -82,7 +82,7 @@ export function exportRoutes(type: ExportType, title: Text): Route[] {
       params: idParam,
       fails: ['export_not_found'],
       response: exportRecord,
-      handle: ({ admin, params }) => findExport(admin, params.id, { type }),
+      handle: ({ admin, params }) => getExport(admin, params.id, { type }),
     }),
   ];
 }

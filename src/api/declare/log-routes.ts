@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Text } from '../../lib/values/language.js';
 import { idParam, idsBody } from '../../lib/input/schema.js';
-import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
+import { cleanLogs, deleteLogs, type LogTable } from '../../models/logs/log.js';
 import { integer, record, type Answer } from './response.js';
 import { can, nounOf, route, type Route } from './route.js';
 
@@ -29,7 +29,7 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
       access: destroy,
       body: idsBody(1000),
       response: count,
-      handle: async ({ body }) => ({ count: await removeLogs(table, body.ids) }),
+      handle: async ({ body }) => ({ count: await deleteLogs(table, body.ids) }),
     }),
     route({
       method: 'POST',
@@ -65,7 +65,7 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
       fails: ['log_not_found'],
       response: null,
       async handle({ params }) {
-        if ((await removeLogs(table, [params.id])) === 0) fail('log_not_found');
+        if ((await deleteLogs(table, [params.id])) === 0) fail('log_not_found');
       },
     }),
   ];

@@ -15,7 +15,7 @@ import {
   type Attempt,
   type CalledPayment,
 } from '../../models/trade/callback-intake.js';
-import { askSoon, followAnew } from '../../models/trade/payment-follow-up.js';
+import { askPaymentSoon, followAnew } from '../../models/trade/payment-follow-up.js';
 import { configsOfType } from '../../models/trade/payment-method.js';
 import { noteRefund } from '../../models/trade/refund-elsewhere.js';
 import type { Accepted } from './callback-settlement.js';
@@ -120,7 +120,7 @@ export async function acceptCallback(
     if (refund) await noteRefund(paymentNo, refund, arrivedAt);
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
     // up before.
-    const isFollowed = await askSoon(paymentNo);
+    const isFollowed = await askPaymentSoon(paymentNo);
     if (!isFollowed && verified.payment.status !== 'paid')
       await followAnew(paymentNo, verified.payment.methodType);
     return { ...numbers, callback: undefined };

@@ -8,12 +8,7 @@ import { say } from '../../lib/values/language.js';
 import { logger } from '../../lib/watch/logger.js';
 import { importOrders } from '../../jobs/import-orders.js';
 import type { Identity } from '../../models/access/identity.js';
-import {
-  createImport,
-  findImport,
-  importStatusText,
-  type ImportRecord,
-} from '../../models/imports/import.js';
+import { createImport, getImport, importStatusText, type ImportRecord } from '../../models/imports/import.js';
 import { firstErrors, type ImportError } from '../../models/imports/import-error.js';
 import { layoutOf } from '../../models/imports/order-sheet.js';
 import { keepOrRemove, storeFile } from '../../models/files/stored-file.js';
@@ -80,7 +75,7 @@ function waiting(import_id: number): OrderImport {
 /** How far an import has come, with the first rows that were refused. */
 export async function importAnswer(id: number, admin: Identity): Promise<OrderImport> {
   const { status, status_text, total_rows, success_count, failed_count, order_count, error_msg } =
-    await findImport(admin, id);
+    await getImport(admin, id);
   const errors = await firstErrors(id, maxErrors, currentLanguage());
   const counts = { total_rows, success_count, failed_count, order_count };
   return { import_id: id, status, status_text, ...counts, error_msg, errors };

@@ -16,9 +16,9 @@ import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { assertFitsChannel, recordPlacement, payablePayment } from '../../models/trade/payment-placement.js';
-import { askNow } from '../../models/trade/channel-asking.js';
+import { askPaymentNow } from '../../models/trade/channel-asking.js';
 import { follow, unfollow } from '../../models/trade/payment-follow-up.js';
-import { findPayment, type PaymentRecord } from '../../models/trade/payment.js';
+import { getPayment, type PaymentRecord } from '../../models/trade/payment.js';
 import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';
 
 /** What placing a payment may be refused with. */
@@ -100,7 +100,7 @@ export async function placePayment(
     if (wasRefused) await recordPlacement(payment_no, null);
     // It may have been paid while the channel was asked.
     if (!channel.answersLocally) await payablePayment(payment_no, order_no);
-    const placed = wasRefused ? await findPayment(payment_no) : payment;
+    const placed = wasRefused ? await getPayment(payment_no) : payment;
     return { ...placed, gateway: { type: channel.type, ...gateway } };
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
@@ -118,11 +118,11 @@ export async function placePayment(
  * @throws third_party_error with the reason when nothing was learned
  */
 export async function queryPayment({ payment_no }: PaymentRecord): Promise<PaymentRecord> {
-  await askNow(payment_no).catch((error: unknown) => {
+  await askPaymentNow(payment_no).catch((error: unknown) => {
     if (!(error instanceof ChannelFailure)) throw error;
     fail('third_party_error', { params: { reason: readable(error.text(currentLanguage())) }, cause: error });
   });
-  return findPayment(payment_no);
+  return getPayment(payment_no);
 }
 
 function expiryForChannel({ placingLimits }: Channel, expireAt: Date | null): Date | null {

@@ -103,7 +103,7 @@ export function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<E
 }
 
 /** @throws export_not_found also for another administrator's export, or one of another type */
-export async function findExport(
+export async function getExport(
   viewer: Viewer,
   id: number,
   { type, t: transaction }: { type?: ExportType; t?: Transaction } = {},
@@ -139,7 +139,7 @@ export async function exportFile(
  *
  * @returns how many there were
  */
-export async function removeExports(viewer: Viewer, ids: readonly number[]): Promise<number> {
+export async function deleteExports(viewer: Viewer, ids: readonly number[]): Promise<number> {
   return removeWhere({ id: ids, ...visibleTo(viewer) });
 }
 

@@ -7,7 +7,7 @@ import { periodOf } from '../../lib/values/numbers.js';
 import { daysBack, monthsBack, type CalendarSpan } from '../../lib/values/time.js';
 import { countOnline } from '../access/online-admin.js';
 import type { LogTable } from '../logs/log.js';
-import { figures, pastFigures } from '../tables/count.js';
+import { cachedCounts, cachedPastCounts } from '../tables/count.js';
 import { paymentStatuses, type PaymentStatus } from '../trade/tables.js';
 
 interface RecentLogin {
@@ -37,7 +37,7 @@ export interface Activity {
 /** Counts of now, of today and of yesterday; days are those of the request zone. */
 export async function dashboardCount() {
   const [[counts], week, operations, orders, sales, refunded] = await Promise.all([
-    figures.select<{ admin_count: number; role_count: number; menu_count: number }>(
+    cachedCounts.select<{ admin_count: number; role_count: number; menu_count: number }>(
       `SELECT (SELECT COUNT(*) FROM admins) AS admin_count, (SELECT COUNT(*) FROM roles) AS role_count,
          (SELECT COUNT(*) FROM menus) AS menu_count`,
     ),
@@ -72,7 +72,7 @@ export async function dashboardCount() {
 /** @param from a table with months, and a condition */
 async function madeInTwoDays(from: string): Promise<{ today: number; yesterday: number }> {
   const [yesterday, today] = daysBack(2, now(), currentZone()) as [CalendarSpan, CalendarSpan];
-  const [row] = await figures.select<{ today: number; yesterday: number }>(
+  const [row] = await cachedCounts.select<{ today: number; yesterday: number }>(
     `SELECT COUNT(IF(created_at >= ?, 1, NULL)) AS today, COUNT(IF(created_at < ?, 1, NULL)) AS yesterday
      FROM ${from} AND created_at >= ? AND period >= ?`,
     [today.start, today.start, yesterday.start, periodOf(yesterday.start)],
@@ -83,7 +83,7 @@ async function madeInTwoDays(from: string): Promise<{ today: number; yesterday: 
 /** Money that reached the customers again. */
 async function refundedInTwoDays(): Promise<{ today: Money; yesterday: Money }> {
   const [yesterday, today] = daysBack(2, now(), currentZone()) as [CalendarSpan, CalendarSpan];
-  const [row] = await figures.select<{ today: string | null; yesterday: string | null }>(
+  const [row] = await cachedCounts.select<{ today: string | null; yesterday: string | null }>(
     `SELECT SUM(IF(finished_at >= ?, amount, 0)) AS today, SUM(IF(finished_at < ?, amount, 0)) AS yesterday
      FROM refunds WHERE status = 'succeeded' AND finished_at >= ?`,
     [today.start, today.start, yesterday.start],
@@ -94,7 +94,7 @@ async function refundedInTwoDays(): Promise<{ today: Money; yesterday: Money }> 
 /** Successful sign-ins of 30 days of the request zone, the present one included, by kind of device. */
 export async function userAccessSource(): Promise<{ name: string; value: number }[]> {
   const [{ start }] = daysBack(30, now(), currentZone()) as [CalendarSpan];
-  const counted = await figures.select<{ device: string; sign_ins: number }>(
+  const counted = await cachedCounts.select<{ device: string; sign_ins: number }>(
     `SELECT device, COUNT(*) AS sign_ins FROM login_logs
      WHERE status = 1 AND created_at >= ? AND period >= ? GROUP BY device`,
     [start, periodOf(start)],
@@ -110,7 +110,7 @@ export async function weeklyUserActivity(): Promise<{ date: string; visits: numb
   const days = daysBack(7, now(), currentZone()) as [CalendarSpan, ...CalendarSpan[]];
   const { start } = days[0];
   const day = spanOf('created_at', days);
-  const found = await figures.select<{ day: number; visits: number; users: number }>(
+  const found = await cachedCounts.select<{ day: number; visits: number; users: number }>(
     `SELECT ${day.sql} AS day, COUNT(*) AS visits, COUNT(DISTINCT admin_id) AS users FROM login_logs
      WHERE status = 1 AND admin_id IS NOT NULL AND created_at >= ? AND period >= ? GROUP BY day`,
     [...day.values, start, periodOf(start)],
@@ -133,7 +133,10 @@ export async function monthlySales(): Promise<({ month: string } & Sales)[]> {
     months.map(async ({ label, start }, index) => {
       const end = months[index + 1]?.start;
       const until = end ? ' AND paid_at < ?' : '';
-      const [row] = await (end ? pastFigures : figures).select<{ orders: number; amount: string | null }>(
+      const [row] = await (end ? cachedPastCounts : cachedCounts).select<{
+        orders: number;
+        amount: string | null;
+      }>(
         `SELECT COUNT(*) AS orders, SUM(amount) AS amount FROM orders WHERE status = 'paid' AND paid_at >= ?${until}`,
         end ? [start, end] : [start],
       );
@@ -146,7 +149,7 @@ export async function monthlySales(): Promise<({ month: string } & Sales)[]> {
 export async function dailySales(): Promise<({ date: string } & Sales)[]> {
   const days = daysBack(30, now(), currentZone()) as [CalendarSpan, ...CalendarSpan[]];
   const day = spanOf('paid_at', days);
-  const found = await figures.select<{ day: number; orders: number; amount: string }>(
+  const found = await cachedCounts.select<{ day: number; orders: number; amount: string }>(
     `SELECT ${day.sql} AS day, COUNT(*) AS orders, SUM(amount) AS amount FROM orders
      WHERE status = 'paid' AND paid_at >= ? GROUP BY day`,
     [...day.values, days[0].start],
@@ -170,7 +173,7 @@ interface ChannelState {
  */
 export async function paymentsByChannel(): Promise<ChannelState[]> {
   const [{ start }] = daysBack(30, now(), currentZone()) as [CalendarSpan];
-  const found = await figures.select<{ type: string; status: string; payments: number; amount: string }>(
+  const found = await cachedCounts.select<{ type: string; status: string; payments: number; amount: string }>(
     `SELECT m.type, p.status, COUNT(*) AS payments, SUM(p.amount) AS amount
      FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id
      WHERE p.created_at >= ? AND p.period >= ? GROUP BY m.type, p.status`,

@@ -133,7 +133,7 @@ export function listAttachments(query: AttachmentFilter): Promise<Page<Attachmen
 }
 
 /** @throws attachment_not_found */
-export async function findAttachment(id: number, transaction?: Transaction): Promise<AttachmentRecord> {
+export async function getAttachment(id: number, transaction?: Transaction): Promise<AttachmentRecord> {
   await lockRow(Attachment, id, transaction);
   const found = await Attachment.findByPk(id, { include: withAdmin, transaction });
   return toRecord(found ?? fail('attachment_not_found'));
@@ -154,7 +154,7 @@ export async function renameAttachment(id: number, displayName: string): Promise
 }
 
 /** Deletes attachments with their files; ids that do not exist are ignored. @returns how many were deleted */
-export async function removeAttachments(ids: readonly number[]): Promise<number> {
+export async function deleteAttachments(ids: readonly number[]): Promise<number> {
   const keys = await transact(async (t) => {
     const where = { id: ids };
     const rows = await Attachment.findAll({ where, order: ['id'], transaction: t, lock: true });

@@ -8,7 +8,7 @@ import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
 import { readFileName } from './attachment.js';
 import { chunkFiles, chunkIndexes, type SessionKey } from './chunk.js';
-import { findSession, lockSession, assertMatchesSession, type NewSession } from './chunk-session.js';
+import { getSession, lockSession, assertMatchesSession, type NewSession } from './chunk-session.js';
 import { completeMerge, failMerge, mergeOf, Overtaken, type Merge } from './merge-end.js';
 import { keepOrRemove, reserveFile } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
@@ -55,7 +55,7 @@ export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<M
   await transact(async (t) => {
     await ChunkUpload.update({ to_be_told: true }, { where, silent: true, transaction: t });
   });
-  return mergeOf(await findSession({ admin_id, chunk_id }));
+  return mergeOf(await getSession({ admin_id, chunk_id }));
 }
 
 /** Restarts an abandoned merge; its owner is notified of the end. @returns false when there is nothing to merge */
@@ -83,7 +83,7 @@ export async function unfinishedMerges(before: Date): Promise<SessionKey[]> {
  * @returns the state of the merge; undefined when the session no longer exists
  */
 export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge | undefined> {
-  const session = await findSession(key).catch(() => undefined);
+  const session = await getSession(key).catch(() => undefined);
   if (session?.status !== 'merging') return session && mergeOf(session);
   const parts = await chunkFiles(key);
   const file = await reserveFile('attachments');

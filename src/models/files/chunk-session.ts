@@ -33,7 +33,7 @@ export interface ChunkProgress extends Listed<ChunkUpload> {
 export async function openSession(adminId: number, session: NewSession): Promise<ChunkUpload> {
   const key = { admin_id: adminId, chunk_id: randomToken(18) };
   await insertSession(key, session);
-  return findSession(key);
+  return getSession(key);
 }
 
 /**
@@ -46,17 +46,17 @@ export async function findOrOpenSession(key: SessionKey, session?: NewSession): 
   const known = await selectSession(key);
   if (known) return known;
   if (session) await insertSession(key, session);
-  return findSession(key);
+  return getSession(key);
 }
 
 /** @throws chunk_session_not_found, also when it is another's */
-export async function findSession(key: SessionKey): Promise<ChunkUpload> {
+export async function getSession(key: SessionKey): Promise<ChunkUpload> {
   return (await selectSession(key)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 /** @throws chunk_session_not_found */
 export async function progressOf(key: SessionKey): Promise<ChunkProgress> {
-  const session = await findSession(key);
+  const session = await getSession(key);
   const { total_chunks, status, error } = session;
   const isDone = status === 'completed';
   const uploaded_chunks = isDone ? [...Array(total_chunks).keys()] : await chunkIndexes(key);

@@ -65,7 +65,7 @@ export function listImports(viewer: Identity, query: ImportFilter): Promise<Page
 }
 
 /** @throws import_not_found also when it is another's */
-export async function findImport(
+export async function getImport(
   viewer: Identity,
   id: number,
   transaction?: Transaction,
@@ -77,14 +77,14 @@ export async function findImport(
 
 /** Ends a waiting or running import; what it has imported so far stays. @throws import_not_found, import_not_running */
 export async function cancelImport(viewer: Identity, id: number): Promise<void> {
-  const { status } = await findImport(viewer, id);
+  const { status } = await getImport(viewer, id);
   if (status !== 0 || !(await endImport(id, { status: 2, error: 'import_cancelled' })))
     fail('import_not_running');
 }
 
 /** Hides an ended import for good; its failed rows and its file go later. @throws import_not_found, import_running */
-export async function removeImport(viewer: Identity, id: number): Promise<void> {
-  await findImport(viewer, id);
+export async function deleteImport(viewer: Identity, id: number): Promise<void> {
+  await getImport(viewer, id);
   await transact(async (t) => {
     const where = { id, status: { [Op.ne]: 0 } };
     const [removed] = await Import.update(

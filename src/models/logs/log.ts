@@ -21,12 +21,12 @@ export type EntryOf<M extends Model> = {
 };
 
 /** @throws log_not_found */
-export async function findLog<R extends object>(logs: Selection<R>, id: number): Promise<R> {
+export async function getLog<R extends object>(logs: Selection<R>, id: number): Promise<R> {
   return (await logs.first('WHERE l.id = ?', [id])) ?? fail('log_not_found');
 }
 
 /** Deletes entries. @returns how many there were */
-export async function removeLogs(table: LogTable, ids: readonly number[]): Promise<number> {
+export async function deleteLogs(table: LogTable, ids: readonly number[]): Promise<number> {
   const removed = await change(`DELETE FROM ${table} WHERE id IN (?)`, [ids]);
   announce([table]);
   return removed;

@@ -7,7 +7,7 @@ import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input
 import { id, status, textFilter } from '../../lib/input/schema.js';
 import { columnsOf, type RowOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
-import { findLog, type EntryOf } from './log.js';
+import { getLog, type EntryOf } from './log.js';
 import { LoginLog } from './tables.js';
 
 export type LoginEntry = EntryOf<LoginLog>;
@@ -44,8 +44,8 @@ export async function listLogins(query: LoginFilter): Promise<Page<LoginRecord>>
 }
 
 /** @throws log_not_found */
-export async function findLogin(id: number): Promise<LoginRecord> {
-  return toRecord(await findLog(logs, id));
+export async function getLogin(id: number): Promise<LoginRecord> {
+  return toRecord(await getLog(logs, id));
 }
 
 const success = { zh: '登录成功', en: 'Signed in' };

@@ -5,7 +5,7 @@ import { canonicalPart } from '../../lib/values/ip.js';
 import { id, textFilter } from '../../lib/input/schema.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
-import { findLog, type EntryOf } from './log.js';
+import { getLog, type EntryOf } from './log.js';
 import { OperationLog, type FieldChange } from './tables.js';
 
 export type OperationEntry = EntryOf<OperationLog>;
@@ -67,8 +67,8 @@ function ofRecord(where: Where, path: string): void {
 }
 
 /** @throws log_not_found */
-export async function findOperation(id: number): Promise<OperationRecord> {
-  return toRecord(await findLog(logs, id));
+export async function getOperation(id: number): Promise<OperationRecord> {
+  return toRecord(await getLog(logs, id));
 }
 
 const toRecord = (row: Listed<OperationLog>): OperationRecord => ({

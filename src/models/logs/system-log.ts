@@ -4,7 +4,7 @@ import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input
 import { textFilter } from '../../lib/input/schema.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
-import { findLog, type EntryOf } from './log.js';
+import { getLog, type EntryOf } from './log.js';
 import { logLevels, SystemLog } from './tables.js';
 
 export type SystemEntry = EntryOf<SystemLog>;
@@ -36,4 +36,4 @@ export async function listSystemEntries(query: SystemFilter): Promise<Page<Syste
 }
 
 /** @throws log_not_found */
-export const findSystemEntry = (id: number): Promise<SystemRecord> => findLog(logs, id);
+export const getSystemEntry = (id: number): Promise<SystemRecord> => getLog(logs, id);

@@ -126,7 +126,7 @@ export const listFailedJobs = (query: FailedJobFilter): Promise<Page<FailedJobRe
   findPage(FailedJob, query, { where: conditionOf(query) }, toRecord);
 
 /** @throws failed_job_not_found */
-export async function findFailedJob(id: number, transaction?: Transaction): Promise<FailedJobRecord> {
+export async function getFailedJob(id: number, transaction?: Transaction): Promise<FailedJobRecord> {
   await lockRow(FailedJob, id, transaction);
   return toRecord((await FailedJob.findByPk(id, { transaction })) ?? fail('failed_job_not_found'));
 }
@@ -154,7 +154,7 @@ export async function failedIds(criteria: FailedJobCriteria, limit: number): Pro
 }
 
 /** Drops failed jobs: nobody will retry them. @returns how many there were */
-export async function dropFailedJobs(wanted: readonly number[]): Promise<number> {
+export async function deleteFailedJobs(wanted: readonly number[]): Promise<number> {
   const where = { id: wanted };
   const kinds = await kindsOf(where);
   return transact(async (t) => {

@@ -5,7 +5,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import { orderSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';
-import { figures } from '../tables/count.js';
+import { cachedCounts } from '../tables/count.js';
 import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
 import { Notification, NotificationMark } from './tables.js';
 
@@ -24,7 +24,7 @@ export async function listNotifications(
 }
 
 /** A notification as that administrator sees it. @throws notification_not_found also when it is another's */
-export async function findNotification(adminId: number, id: number): Promise<NotificationRecord> {
+export async function getNotification(adminId: number, id: number): Promise<NotificationRecord> {
   const found = await inbox.first(
     'WHERE n.id = ? AND (n.receiver_id = a.id OR (n.receiver_id IS NULL AND n.created_at >= a.created_at))',
     [adminId, id],
@@ -38,7 +38,7 @@ export async function countUnread(adminId: number): Promise<number> {
 
 /** Marks one as read; reading twice changes nothing. @throws notification_not_found also when it is another's */
 export async function readNotification(adminId: number, id: number): Promise<void> {
-  await findNotification(adminId, id);
+  await getNotification(adminId, id);
   await change(
     'INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (:adminId, :id, :at)',
     { adminId, id, at: now() },
@@ -116,7 +116,7 @@ function stateSql({ id, until }: Reader, box: Where, isRead: boolean | undefined
 async function countOf(reader: Reader, filter: Filter): Promise<number> {
   const counts = boxesOf(reader, filter).map(async (box) => {
     const { sql, values } = stateSql(reader, box, filter.is_read);
-    const [row] = await figures.select<{ total: number }>(
+    const [row] = await cachedCounts.select<{ total: number }>(
       `SELECT COUNT(*) AS total FROM notifications n ${sql}`,
       values,
     );

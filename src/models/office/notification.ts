@@ -184,7 +184,7 @@ async function insertForEach(notification: ForEach, t: Transaction): Promise<Ins
 }
 
 /** A notification as its sender got it answered, with the ids of those that were sent together with it. */
-export async function findSent(id: number): Promise<NotificationRecord & { ids: number[] }> {
+export async function getSentNotification(id: number): Promise<NotificationRecord & { ids: number[] }> {
   const first = (await Notification.findByPk(id)) ?? fail('notification_not_found');
   const { event_key, receiver_id } = first;
   const together =

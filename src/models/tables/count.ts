@@ -37,15 +37,15 @@ const selecting = (keepMs: number) => ({
 });
 
 /** Runs SELECTs of counts and sums; can replace a database in `Run.on`. */
-export const figures = selecting(0);
+export const cachedCounts = selecting(0);
 
 /** The same for times that have passed, in which little changes: slow ones are kept for an hour. */
-export const pastFigures = selecting(3_600_000);
+export const cachedPastCounts = selecting(3_600_000);
 
 /** The number of rows. @param from the table with the alias that the condition uses: `orders o` */
 export async function count(from: string, where: Where): Promise<number> {
   const sql = `SELECT COUNT(*) AS total FROM ${from} ${where.sql}`;
-  const [row] = await figures.select<{ total: number }>(sql, where.values);
+  const [row] = await cachedCounts.select<{ total: number }>(sql, where.values);
   return row?.total ?? 0;
 }
 

@@ -13,7 +13,7 @@ import {
 import { id, textFilter } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
 import { Admin } from '../access/tables.js';
-import { figures } from '../tables/count.js';
+import { cachedCounts } from '../tables/count.js';
 import { columnsOf, computed, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
 import { BalanceLog, balanceChangeTypes, User, type BalanceChangeType } from './tables.js';
 
@@ -60,7 +60,7 @@ export function balanceLogsWhere(criteria: BalanceLogCriteria): Where {
 }
 
 /** @throws balance_log_not_found */
-export async function findBalanceLog(id: number): Promise<BalanceLogRecord> {
+export async function getBalanceLog(id: number): Promise<BalanceLogRecord> {
   const log = await logs.first('WHERE l.id = :id', { id }, { on: reports });
   return log ?? fail('balance_log_not_found');
 }
@@ -99,8 +99,8 @@ export async function balanceStatistics(
   const where = balanceLogsWhere(criteria);
   const own = new Where().equals('u.id', criteria.user_id);
   const [all, users] = await Promise.all([
-    sums.rows(`${where.sql} GROUP BY l.type`, where.values, { on: figures }),
-    balances.first(own.sql, own.values, { on: figures }),
+    sums.rows(`${where.sql} GROUP BY l.type`, where.values, { on: cachedCounts }),
+    balances.first(own.sql, own.values, { on: cachedCounts }),
   ]);
   if (criteria.user_id !== undefined && users?.known === 0) fail('user_unknown', { field: 'user_id' });
   const of = (type: BalanceChangeType) => all.find((row) => row.type === type)?.amount ?? Money.zero;

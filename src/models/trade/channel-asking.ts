@@ -19,7 +19,7 @@ import {
   endFollowUp,
   followUpOf,
   lastEnded,
-  postpone,
+  postponeFollowUp,
   recordQuestion,
   releaseOrder,
   type FollowUp,
@@ -34,7 +34,7 @@ type AskingOutcome = TradeAnswer['state'] | 'not_due' | 'unanswered';
  *
  * @param signal cuts it off; it is asked again when its claim is over
  */
-export async function askChannel(paymentNo: string, signal: AbortSignal): Promise<AskingOutcome> {
+export async function askDuePayment(paymentNo: string, signal: AbortSignal): Promise<AskingOutcome> {
   const followUp = await claimFollowUp(paymentNo);
   if (!followUp) return 'not_due';
   try {
@@ -57,7 +57,7 @@ export async function askChannel(paymentNo: string, signal: AbortSignal): Promis
  *
  * @throws ChannelFailure when it did not say
  */
-export async function askNow(paymentNo: string): Promise<TradeAnswer['state']> {
+export async function askPaymentNow(paymentNo: string): Promise<TradeAnswer['state']> {
   const followUp = await followUpOf(paymentNo);
   let answer: string | null = null;
   try {
@@ -205,5 +205,5 @@ async function askLater(paymentNo: string, followUp: FollowUp, answer: string | 
     await endFollowUp(paymentNo);
     return;
   }
-  await postpone(followUp, paymentNo, answer);
+  await postponeFollowUp(followUp, paymentNo, answer);
 }

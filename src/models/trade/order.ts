@@ -73,7 +73,7 @@ export function ordersWhere(criteria: OrderCriteria): Where {
 }
 
 /** The order of that number or numeric id, locked in a transaction. @throws order_not_found */
-export async function findOrder(reference: string, t?: Transaction): Promise<OrderRecord> {
+export async function getOrder(reference: string, t?: Transaction): Promise<OrderRecord> {
   const where = byReference(reference);
   if (t) await lockRows('orders o', where, t);
   const [order] = await selectOrders(where.sql, where.values, { t });
@@ -118,7 +118,7 @@ export async function updateOrder(reference: string, { status, ...fields }: Orde
 }
 
 /** Soft-deletes a pending or cancelled order; its pending payments are cancelled. */
-export async function removeOrder(reference: string): Promise<void> {
+export async function deleteOrder(reference: string): Promise<void> {
   const where = byReference(reference);
   await changingOrders(async (t) => {
     const order = await lockOrder(where, t);

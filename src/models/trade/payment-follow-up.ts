@@ -70,7 +70,7 @@ export async function unfollow(payment_no: string, { dueAt }: Followed): Promise
 /** Follows a payment again and asks about it at once. */
 export async function followAnew(payment_no: string, type: string): Promise<void> {
   await follow(payment_no, type, null);
-  await askSoon(payment_no);
+  await askPaymentSoon(payment_no);
 }
 
 /**
@@ -144,7 +144,7 @@ export const recordQuestion = (payment_no: string, answer: string | null): Promi
  *
  * @param answer null for none
  */
-export async function postpone(
+export async function postponeFollowUp(
   { created_at, closing_at, due_at }: FollowUp,
   payment_no: string,
   answer: string | null,
@@ -172,7 +172,7 @@ export const endFollowUp = (payment_no: string): Promise<number> =>
   change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment_no]);
 
 /** Makes a payment due to be asked about now, or a minute after the last question. @returns whether it is followed */
-export async function askSoon(payment_no: string): Promise<boolean> {
+export async function askPaymentSoon(payment_no: string): Promise<boolean> {
   await change(
     `UPDATE payment_follow_ups f
      SET f.due_at = LEAST(f.due_at, GREATEST(:at, COALESCE(f.last_asked_at + INTERVAL 1 MINUTE, :at)))

@@ -12,7 +12,7 @@ import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import type { Operator } from './balance.js';
 import { openEvents, renewEvents } from './payment-attention.js';
-import { findPayment } from './payment.js';
+import { getPayment } from './payment.js';
 import { Payment, PaymentHandling } from './tables.js';
 
 const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');
@@ -48,7 +48,7 @@ export async function updatePayment(
   { remark, needs_attention, fail_reason, assignee_id }: PaymentUpdate,
   by: Operator,
 ): Promise<void> {
-  const { payment_no, assignee_id: assigned } = await findPayment(reference);
+  const { payment_no, assignee_id: assigned } = await getPayment(reference);
   const key = paymentKey(payment_no);
   const revise = async (t: Transaction): Promise<void> => {
     const updated_at = now();

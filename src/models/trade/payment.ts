@@ -60,14 +60,14 @@ export const listPayments = (query: PaymentFilter): Promise<Page<ListedPayment>>
   listed.page(query, paymentsWhere(query));
 
 /** The payment of that number or numeric id, locked in a transaction. @throws payment_record_not_found */
-export async function findPayment(reference: string, t?: Transaction): Promise<PaymentRecord> {
+export async function getPayment(reference: string, t?: Transaction): Promise<PaymentRecord> {
   const where = byReference(reference);
   if (t) await lockRows('payments p', where, t);
   return (await records.first(where.sql, where.values, { t })) ?? fail('payment_record_not_found');
 }
 
 /** The same with the user whose order it pays. */
-export async function findPaymentOfUser(reference: string): Promise<ListedPayment> {
+export async function getPaymentOfUser(reference: string): Promise<ListedPayment> {
   const where = byReference(reference);
   return (await listed.first(where.sql, where.values)) ?? fail('payment_record_not_found');
 }

@@ -44,7 +44,7 @@ export async function assertNoneElsewhere(paymentNo: string, t: Transaction): Pr
 export async function noteRefund(paymentNo: string, claim: RefundClaim, arrivedAt: Date): Promise<void> {
   const note = async (t: Transaction): Promise<number[]> => {
     // As everywhere, the refund is locked before its payment.
-    const isOurs = await askSoon(paymentNo, claim, t);
+    const isOurs = await askRefundSoon(paymentNo, claim, t);
     if (claim.hasFailed) return [];
     await lockPayment(paymentNo, t);
     const { refundNo } = claim;
@@ -78,7 +78,7 @@ export async function noteUnexplained(paymentNo: string): Promise<void> {
  *
  * @returns whether it was; a failed one has refunded nothing
  */
-async function askSoon(
+async function askRefundSoon(
   paymentNo: string,
   { refundNo, hasFailed = false }: RefundClaim,
   t: Transaction,

@@ -17,7 +17,7 @@ import { announce } from '../../lib/redis/changes.js';
 import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { deliverStored } from '../office/notification.js';
-import { findPayment } from './payment.js';
+import { getPayment } from './payment.js';
 import { configOfMethod } from './payment-method.js';
 import { isRefundedElsewhere } from './payment-attention.js';
 import { flagRefund, notifyRefund } from './refund-attention.js';
@@ -41,14 +41,14 @@ export async function runRefund(refundNo: string, signal: AbortSignal): Promise<
   const refund = await claimRefund(refundNo);
   if (!refund) return undefined;
   try {
-    const answer = await askChannel(refund, signal);
+    const answer = await askRefund(refund, signal);
     await book(refund, answer);
     return {};
   } catch (error) {
     const unknown = reasonOf(error);
     if (!unknown) throw error;
     logger.info({ error, refund_no: refundNo }, 'a channel did not say what became of a refund');
-    await postpone(refund, {}, unknown);
+    await postponeRefund(refund, {}, unknown);
     return { unknown };
   }
 }
@@ -71,7 +71,7 @@ interface Learned {
 
 // A refund that was sent before is queried first. A refusal is final once a query confirms it: an earlier request may
 // have arrived.
-async function askChannel(refund: ClaimedRefund, signal: AbortSignal): Promise<Learned> {
+async function askRefund(refund: ClaimedRefund, signal: AbortSignal): Promise<Learned> {
   const [refunds, order] = [refundsOfType(refund.type), await orderOf(refund)];
   if (!refund.isFirst) {
     const answer = await measured(refund.type, 'query-refund', () => refunds.query(order, signal));
@@ -99,7 +99,7 @@ async function orderOf(refund: ClaimedRefund): Promise<RefundOrder> {
   const { refund_no, payment_no, amount: refunded, reason, payment_method_id } = refund;
   const [config, { amount, third_party_no }] = await Promise.all([
     configOfMethod(payment_method_id),
-    findPayment(payment_no),
+    getPayment(payment_no),
   ]);
   const payment = { paymentNo: payment_no, amount, thirdPartyNo: third_party_no ?? '', config };
   return { ...payment, refundNo: refund_no, refund: refunded, reason };
@@ -119,7 +119,7 @@ async function book(refund: ClaimedRefund, { answer, isFinal }: Learned): Promis
   } else {
     const isKnown = state === 'succeeded' || state === 'processing' || state === 'stuck';
     const isStuck = state === 'succeeded' || state === 'stuck';
-    await postpone(refund, { ...final, isKnown, isStuck, isRefused: state === 'failed' });
+    await postponeRefund(refund, { ...final, isKnown, isStuck, isRefused: state === 'failed' });
   }
 }
 
@@ -144,7 +144,7 @@ interface Interim {
  *
  * @param unknown why nothing was learned
  */
-async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text): Promise<void> {
+async function postponeRefund(refund: ClaimedRefund, interim: Interim, unknown?: Text): Promise<void> {
   const { refund_no, period, due_at: lease } = refund;
   const { code = null, channelNo = null, at, isKnown = false, isStuck = false, isRefused } = interim;
   const { due, isSlow } = nextAsk(refund, { isStuck, isAccepted: isKnown || refund.accepted_at !== null });

@@ -137,7 +137,7 @@ const numbers = selection(columnsOf(Refund, 'r', 'refund_no'), 'refunds r');
  * @returns whether it is due
  * @throws refund_not_found
  */
-export async function askNow(refundNo: string): Promise<boolean> {
+export async function askRefundNow(refundNo: string): Promise<boolean> {
   const key = keyOfRefund(refundNo);
   const due = await change(
     `UPDATE refunds r SET r.due_at = :at
@@ -150,5 +150,5 @@ export async function askNow(refundNo: string): Promise<boolean> {
 }
 
 /** The same for all refunds. @returns how many are due */
-export const askAllNow = (): Promise<number> =>
+export const askAllRefundsNow = (): Promise<number> =>
   change(`UPDATE refunds r SET r.due_at = :at WHERE r.status IN ('pending', 'processing')`, { at: now() });

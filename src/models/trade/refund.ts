@@ -41,7 +41,7 @@ export const sumRefunds = (criteria: RefundCriteria): Promise<Money | undefined>
   sumWhere(columnsOf(Refund, 'r').amount, 'refunds r', refundsWhere(criteria));
 
 /** The refund of that number or numeric id, locked in a transaction. @throws refund_not_found */
-export async function findRefund(reference: string, t?: Transaction): Promise<RefundRecord> {
+export async function getRefund(reference: string, t?: Transaction): Promise<RefundRecord> {
   const where = new Where().byReference('r', 'refund_no', reference, refundPeriod(reference));
   if (!where) fail('refund_not_found');
   if (t) await lockRows('refunds r', where, t);

@@ -9,9 +9,9 @@ import {
   asCancelled,
   exportFile,
   exportSortable,
-  findExport,
+  getExport,
   listExports,
-  removeExports,
+  deleteExports,
   type ExportFilter,
   type ExportRecord,
   type Viewer,
@@ -60,7 +60,7 @@ export const routes = [
     access: destroy,
     body: idsBody(100),
     response: record({ count: integer() }),
-    handle: async ({ admin, body }) => ({ count: await removeExports(admin, body.ids) }),
+    handle: async ({ admin, body }) => ({ count: await deleteExports(admin, body.ids) }),
   }),
   route({
     method: 'GET',
@@ -71,7 +71,7 @@ export const routes = [
     params: idParam,
     fails: ['export_not_found'],
     response: exportRecord,
-    handle: ({ admin, params }) => findExport(admin, params.id),
+    handle: ({ admin, params }) => getExport(admin, params.id),
   }),
   route({
     method: 'GET',
@@ -88,7 +88,7 @@ export const routes = [
     fails: ['export_cancelled', 'export_not_found'],
     response: null,
     async handle({ admin, params }, ctx) {
-      const known = await findExport(admin, params.id);
+      const known = await getExport(admin, params.id);
       sendEvents(ctx, admin, {
         type: 'export',
         intervalMs: progressEveryMs,
@@ -134,9 +134,9 @@ export const routes = [
     params: idParam,
     fails: ['export_not_found'],
     response: null,
-    subject: ({ admin, params }, t) => findExport(admin, params.id, { t }),
+    subject: ({ admin, params }, t) => getExport(admin, params.id, { t }),
     async handle({ admin, params }) {
-      if ((await removeExports(admin, [params.id])) === 0) fail('export_not_found');
+      if ((await deleteExports(admin, [params.id])) === 0) fail('export_not_found');
     },
   }),
 ];
@@ -144,7 +144,7 @@ export const routes = [
 // An export deleted while watched ends as cancelled.
 async function latestOf(viewer: Viewer, known: ExportRecord): Promise<ExportRecord> {
   try {
-    return await findExport(viewer, known.id);
+    return await getExport(viewer, known.id);
   } catch (error) {
     if (!(error instanceof AppError) || error.slug !== 'export_not_found') throw error;
     return asCancelled(known);

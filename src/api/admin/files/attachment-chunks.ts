@@ -5,7 +5,7 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { QueueUnavailable } from '../../../lib/queue/queue.js';
 import { refuseField } from '../../../lib/input/validation.js';
 import { mergeChunks } from '../../../jobs/merge-chunks.js';
-import { fileError, findAttachment } from '../../../models/files/attachment.js';
+import { fileError, getAttachment } from '../../../models/files/attachment.js';
 import { sessionKey, type SessionKey } from '../../../models/files/chunk.js';
 import { beginMerge, stopWaiting } from '../../../models/files/chunk-merge.js';
 import type { Merge } from '../../../models/files/merge-end.js';
@@ -202,7 +202,7 @@ async function cancel(key: SessionKey, chunk_id: string): Promise<Standing> {
 
 async function answerOf(chunk_id: string, { status, attachment_id, error }: Merge): Promise<Standing> {
   if (status === 'merging') return { chunk_id, status };
-  if (attachment_id !== null) return findAttachment(attachment_id);
+  if (attachment_id !== null) return getAttachment(attachment_id);
   throw fileError(error ?? 'upload_failed', 'file');
 }
 

@@ -11,10 +11,10 @@ import {
   addAttachment,
   attachmentSortable,
   contentOfAttachment,
-  findAttachment,
+  getAttachment,
   listAttachments,
   readFileName,
-  removeAttachments,
+  deleteAttachments,
   renameAttachment,
   type AttachmentFilter,
 } from '../../../models/files/attachment.js';
@@ -83,9 +83,9 @@ export const routes = [
       if (file.size === 0) fail('file_empty', { field: 'file' });
       if (body.type !== undefined && body.type !== name.kind.type)
         fail('file_type_mismatch', { field: 'type' });
-      return findAttachment(await addAttachment(admin.adminId, name, file));
+      return getAttachment(await addAttachment(admin.adminId, name, file));
     },
-    repeat: (id) => findAttachment(id),
+    repeat: (id) => getAttachment(id),
   }),
   route({
     method: 'POST',
@@ -95,7 +95,7 @@ export const routes = [
     access: destroy,
     body: idsBody(100),
     response: record({ count: integer() }),
-    handle: async ({ body }) => ({ count: await removeAttachments(body.ids) }),
+    handle: async ({ body }) => ({ count: await deleteAttachments(body.ids) }),
   }),
   route({
     method: 'GET',
@@ -106,7 +106,7 @@ export const routes = [
     params: idParam,
     fails: ['attachment_not_found'],
     response: attachment,
-    handle: ({ params }) => findAttachment(params.id),
+    handle: ({ params }) => getAttachment(params.id),
   }),
   route({
     method: 'GET',
@@ -141,7 +141,7 @@ export const routes = [
     }),
     response: fileLink,
     async handle({ admin, params, query }) {
-      await findAttachment(params.id);
+      await getAttachment(params.id);
       return linkTo(`/attachments/${params.id}/${query.inline ? 'preview' : 'download'}`, admin);
     },
   }),
@@ -158,10 +158,10 @@ export const routes = [
     }),
     fails: ['attachment_not_found', 'file_name_invalid'],
     response: attachment,
-    subject: ({ params }, t) => findAttachment(params.id, t),
+    subject: ({ params }, t) => getAttachment(params.id, t),
     async handle({ params, body }) {
       await renameAttachment(params.id, body.display_name);
-      return findAttachment(params.id);
+      return getAttachment(params.id);
     },
   }),
   route({
@@ -173,15 +173,15 @@ export const routes = [
     params: idParam,
     fails: ['attachment_not_found'],
     response: null,
-    subject: ({ params }, t) => findAttachment(params.id, t),
+    subject: ({ params }, t) => getAttachment(params.id, t),
     async handle({ params }) {
-      if ((await removeAttachments([params.id])) === 0) fail('attachment_not_found');
+      if ((await deleteAttachments([params.id])) === 0) fail('attachment_not_found');
     },
   }),
 ];
 
 async function sendAttachment(ctx: Context, id: number, wantsInline: boolean): Promise<void> {
-  const { display_name, extension, mime_type, size, sha256 } = await findAttachment(id);
+  const { display_name, extension, mime_type, size, sha256 } = await getAttachment(id);
   const { key, charset } = await contentOfAttachment(id);
   // The download name keeps the verified extension.
   const filename = extensionOf(display_name) === extension ? display_name : `${display_name}.${extension}`;

@@ -10,10 +10,10 @@ import { listKeys, type ListQuery } from '../../../lib/input/list-query.js';
 import { idParam } from '../../../lib/input/schema.js';
 import {
   cancelImport,
-  findImport,
+  getImport,
   importSortable,
   listImports,
-  removeImport,
+  deleteImport,
   type ImportFilter,
 } from '../../../models/imports/import.js';
 import { listErrors } from '../../../models/imports/import-error.js';
@@ -96,7 +96,7 @@ export const routes = [
     params: idParam,
     fails: ['import_not_found'],
     response: item,
-    handle: ({ admin, params }) => findImport(admin, params.id),
+    handle: ({ admin, params }) => getImport(admin, params.id),
   }),
   route({
     method: 'GET',
@@ -113,11 +113,11 @@ export const routes = [
     fails: ['import_not_found'],
     response: null,
     async handle({ admin, params }, ctx) {
-      await findImport(admin, params.id);
+      await getImport(admin, params.id);
       sendEvents(ctx, admin, {
         type: 'import',
         intervalMs: progressEveryMs,
-        read: () => findImport(admin, params.id),
+        read: () => getImport(admin, params.id),
         isLast: (value) => (value as { status: number }).status !== 0,
       });
     },
@@ -135,7 +135,7 @@ export const routes = [
       resource('ImportError', { row: integer(), column: text(), value: text(), reason: text() }),
     ),
     async handle({ admin, params, query }) {
-      await findImport(admin, params.id);
+      await getImport(admin, params.id);
       return listErrors(params.id, query, currentLanguage());
     },
   }),
@@ -157,7 +157,7 @@ export const routes = [
     fails: ['import_errors_missing', 'import_not_found'],
     response: null,
     async handle({ admin, params }, ctx) {
-      const { filename, error_file_url } = await findImport(admin, params.id);
+      const { filename, error_file_url } = await getImport(admin, params.id);
       if (error_file_url === null) fail('import_errors_missing');
       const name = `${filename.replace(/\.csv$/i, '')}-errors.csv`;
       await sendCsv(ctx, name, () => openErrorFile(params.id, currentLanguage()));
@@ -174,7 +174,7 @@ export const routes = [
     params: idParam,
     response: fileLink,
     async handle({ admin, params }) {
-      const { error_file_url } = await findImport(admin, params.id);
+      const { error_file_url } = await getImport(admin, params.id);
       if (error_file_url === null) fail('import_errors_missing');
       return linkTo(`/imports/${params.id}/error-file`, admin);
     },
@@ -191,7 +191,7 @@ export const routes = [
     response: item,
     async handle({ admin, params }) {
       await cancelImport(admin, params.id);
-      return findImport(admin, params.id);
+      return getImport(admin, params.id);
     },
   }),
   route({
@@ -204,8 +204,8 @@ export const routes = [
     params: idParam,
     fails: ['import_not_found', 'import_running'],
     response: null,
-    subject: ({ admin, params }, t) => findImport(admin, params.id, t),
-    handle: ({ admin, params }) => removeImport(admin, params.id),
+    subject: ({ admin, params }, t) => getImport(admin, params.id, t),
+    handle: ({ admin, params }) => deleteImport(admin, params.id),
   }),
 ];
 

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
-  findLogin,
+  getLogin,
   listLogins,
   loginFilters,
   loginSortable,
@@ -35,6 +35,6 @@ export const routes = [
   ...logRoutes('login_logs', {
     title: { zh: '登录日志', en: 'login logs' },
     item,
-    find: findLogin,
+    find: getLogin,
   }),
 ];

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
-  findOperation,
+  getOperation,
   listOperations,
   operationFilters,
   operationSortable,
@@ -53,6 +53,6 @@ export const routes = [
   ...logRoutes('operation_logs', {
     title: { zh: '操作日志', en: 'operation logs' },
     item,
-    find: async (id) => titled(await findOperation(id)),
+    find: async (id) => titled(await getOperation(id)),
   }),
 ];

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
-  findSystemEntry,
+  getSystemEntry,
   listSystemEntries,
   systemFilters,
   systemSortable,
@@ -35,6 +35,6 @@ export const routes = [
   ...logRoutes('system_logs', {
     title: { zh: '系统日志', en: 'system logs' },
     item,
-    find: findSystemEntry,
+    find: getSystemEntry,
   }),
 ];

@@ -6,9 +6,9 @@ import { listKeys, timeKeys } from '../../../lib/input/list-query.js';
 import { queueNames } from '../../../lib/queue/names.js';
 import { idParam, idsBody, textFilter } from '../../../lib/input/schema.js';
 import {
-  dropFailedJobs,
+  deleteFailedJobs,
   failedJobSortable,
-  findFailedJob,
+  getFailedJob,
   listFailedJobs,
   type FailedJobCriteria,
   type FailedJobFilter,
@@ -98,7 +98,7 @@ export const routes = [
     access: destroy,
     body: idsBody(1000),
     response: count,
-    handle: async ({ body }) => ({ count: await dropFailedJobs(body.ids) }),
+    handle: async ({ body }) => ({ count: await deleteFailedJobs(body.ids) }),
   }),
   route({
     method: 'GET',
@@ -109,7 +109,7 @@ export const routes = [
     params: idParam,
     fails: ['failed_job_not_found'],
     response: failedJob,
-    handle: ({ params }) => findFailedJob(params.id),
+    handle: ({ params }) => getFailedJob(params.id),
   }),
   route({
     method: 'POST',
@@ -123,7 +123,7 @@ export const routes = [
     response: failedJob,
     async handle({ params }) {
       await retryFailed(params.id);
-      return findFailedJob(params.id);
+      return getFailedJob(params.id);
     },
   }),
   route({
@@ -135,9 +135,9 @@ export const routes = [
     params: idParam,
     fails: ['failed_job_not_found'],
     response: null,
-    subject: ({ params }, t) => findFailedJob(params.id, t),
+    subject: ({ params }, t) => getFailedJob(params.id, t),
     async handle({ params }) {
-      if ((await dropFailedJobs([params.id])) === 0) fail('failed_job_not_found');
+      if ((await deleteFailedJobs([params.id])) === 0) fail('failed_job_not_found');
     },
   }),
 ];

@@ -6,13 +6,13 @@ import { issueTicket, ticketSeconds } from '../../../lib/redis/ticket.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import {
   countUnread,
-  findNotification,
+  getNotification,
   listNotifications,
   readAllNotifications,
   readNotification,
 } from '../../../models/office/notification-inbox.js';
 import {
-  findSent,
+  getSentNotification,
   notificationSortable,
   type NotificationFilter,
   type NotificationRecord,
@@ -98,7 +98,7 @@ export const routes = [
       });
       return { ...(made[0] as NotificationRecord), ids: made.map((one) => one.id) };
     },
-    repeat: (id) => findSent(id),
+    repeat: (id) => getSentNotification(id),
   }),
   route({
     method: 'GET',
@@ -158,7 +158,7 @@ export const routes = [
     params: idParam,
     fails: ['notification_not_found'],
     response: item,
-    handle: ({ admin, params }) => findNotification(admin.adminId, params.id),
+    handle: ({ admin, params }) => getNotification(admin.adminId, params.id),
   }),
   route({
     method: 'POST',

@@ -13,12 +13,12 @@ import {
 } from '../../../lib/input/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';
 import {
-  findOrder,
+  getOrder,
   listOrders,
   orderFilters,
   sumOrders,
   orderSortable,
-  removeOrder,
+  deleteOrder,
   updateOrder,
   type OrderFields,
   type OrderFilter,
@@ -115,7 +115,7 @@ export const routes = [
       }
       return placed;
     },
-    repeat: (id) => findOrder(String(id)),
+    repeat: (id) => getOrder(String(id)),
   }),
   ...exportRoutes('orders', { zh: '订单', en: 'orders' }),
   route({
@@ -187,7 +187,7 @@ export const routes = [
     }),
     fails: ['order_being_paid', 'order_not_cancellable', 'order_not_found', 'order_status_unsettable'],
     response: shownOrder,
-    subject: ({ params }, t) => findOrder(params.id, t),
+    subject: ({ params }, t) => getOrder(params.id, t),
     async handle({ params, body }) {
       await updateOrder(params.id, body);
       return showOrder(params.id);
@@ -202,12 +202,12 @@ export const routes = [
     params: referenceParam,
     fails: ['order_being_paid', 'order_not_deletable', 'order_not_found'],
     response: null,
-    subject: ({ params }, t) => findOrder(params.id, t),
-    handle: ({ params }) => removeOrder(params.id),
+    subject: ({ params }, t) => getOrder(params.id, t),
+    handle: ({ params }) => deleteOrder(params.id),
   }),
 ];
 
 async function showOrder(reference: string) {
-  const found = await findOrder(reference);
+  const found = await getOrder(reference);
   return { ...found, refunds: await refundsOfOrder(found.order_no) };
 }

@@ -1,7 +1,7 @@
 // /payments/{payment_no}/callbacks: replay of what the channel sent about a payment.
 import Joi from 'joi';
 import { id, recordNumber } from '../../../lib/input/schema.js';
-import { findPayment } from '../../../models/trade/payment.js';
+import { getPayment } from '../../../models/trade/payment.js';
 import { oneOf, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { callbackRefusals } from '../../flows/callback-judgement.js';
@@ -35,7 +35,7 @@ export const routes = [
       ),
     }),
     async handle({ params, deadline }) {
-      const { payment_no } = await findPayment(params.payment_no);
+      const { payment_no } = await getPayment(params.payment_no);
       return { payment_no, outcome: await replayCallback(payment_no, params.id, deadline) };
     },
   }),

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { recordNumber } from '../../../lib/input/schema.js';
 import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
-import { findPayment } from '../../../models/trade/payment.js';
+import { getPayment } from '../../../models/trade/payment.js';
 import type { PaymentStatus } from '../../../models/trade/tables.js';
 import { gatewayAnswer } from '../../declare/channel-schemas.js';
 import { paymentKeys } from '../../declare/records.js';
@@ -37,7 +37,7 @@ export const routes = [
     fails: placingRefusals,
     response: record({ ...paymentKeys, gateway: gatewayAnswer().required() }),
     async handle({ params }) {
-      const made = await findPayment(params.payment_no);
+      const made = await getPayment(params.payment_no);
       return placePayment(await placingChannel(made.payment_method_id), made);
     },
   }),
@@ -70,7 +70,7 @@ export const routes = [
       pay_time: timestampOrNull(),
     }),
     async handle({ params }) {
-      const known = await findPayment(params.payment_no);
+      const known = await getPayment(params.payment_no);
       const type = known.payment_method?.type ?? '';
       if (!isEnabled(type)) fail('payment_gateway_disabled');
       const channel = channelOf(type);

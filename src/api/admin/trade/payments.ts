@@ -11,8 +11,8 @@ import {
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
   createPayment,
-  findPayment,
-  findPaymentOfUser,
+  getPayment,
+  getPaymentOfUser,
   listPayments,
   sumPayments,
   orderOf,
@@ -129,7 +129,7 @@ export const routes = [
       return channel ? placePayment(channel, made) : { ...made, gateway: undefined };
     },
     async repeat(id, { body: { initiate } }) {
-      const made = await findPayment(String(id));
+      const made = await getPayment(String(id));
       // It may have been paid or cancelled since.
       if (!initiate || made.status !== 'pending') return { ...made, gateway: undefined };
       return placePayment(await placingChannel(made.payment_method_id), made);
@@ -166,7 +166,7 @@ export const routes = [
     }),
     fails: ['admin_unknown', 'payment_attention_changed', 'payment_record_not_found'],
     response: paymentDetail,
-    subject: ({ params }, t) => findPayment(params.id, t),
+    subject: ({ params }, t) => getPayment(params.id, t),
     async handle({ admin, params, body }) {
       await updatePayment(params.id, noneToNull(body, 'assignee_id'), operatorOf(admin));
       return showPayment(params.id);
@@ -175,7 +175,7 @@ export const routes = [
 ];
 
 async function showPayment(reference: string) {
-  const payment = await findPaymentOfUser(reference);
+  const payment = await getPaymentOfUser(reference);
   const [order, callbacks, follow_up, handlings, refunded] = await Promise.all([
     orderOf(payment),
     callbacksOf(payment.payment_no),

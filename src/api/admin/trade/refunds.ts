@@ -13,7 +13,7 @@ import {
 import { say } from '../../../lib/values/language.js';
 import { sendRefund } from '../../../jobs/send-refund.js';
 import {
-  findRefund,
+  getRefund,
   listRefunds,
   refundSortable,
   refundFilters,
@@ -23,7 +23,7 @@ import {
 import { updateRefund, type RefundUpdate } from '../../../models/trade/refund-attention.js';
 import { approveRefund, rejectRefund } from '../../../models/trade/refund-decision.js';
 import { requestRefund, type NewRefund } from '../../../models/trade/refund-request.js';
-import { askNow } from '../../../models/trade/refund-schedule.js';
+import { askRefundNow } from '../../../models/trade/refund-schedule.js';
 import { refundDestinations } from '../../../models/trade/channel-tables.js';
 import { operatorOf } from '../../../models/trade/balance.js';
 import { exportRoutes } from '../../declare/export-routes.js';
@@ -92,9 +92,9 @@ export const routes = [
     async handle({ admin, body }) {
       const { id, refund_no, isDue } = await requestRefund(body, operatorOf(admin));
       if (isDue) await sendRefund.enqueueOrLeave({ refund_no });
-      return findRefund(String(id));
+      return getRefund(String(id));
     },
-    repeat: (id) => findRefund(String(id)),
+    repeat: (id) => getRefund(String(id)),
   }),
   ...exportRoutes('refunds', { zh: '退款', en: 'refunds' }),
   route({
@@ -107,7 +107,7 @@ export const routes = [
     params: referenceParam,
     fails: ['refund_not_found'],
     response: refund,
-    handle: ({ params }) => findRefund(params.id),
+    handle: ({ params }) => getRefund(params.id),
   }),
   route({
     method: 'PUT',
@@ -124,11 +124,11 @@ export const routes = [
     }),
     fails: ['refund_attention_changed', 'refund_not_found'],
     response: refund,
-    subject: ({ params }, t) => findRefund(params.id, t),
+    subject: ({ params }, t) => getRefund(params.id, t),
     async handle({ params, body }) {
-      const { refund_no } = await findRefund(params.id);
+      const { refund_no } = await getRefund(params.id);
       await updateRefund(refund_no, body);
-      return findRefund(refund_no);
+      return getRefund(refund_no);
     },
   }),
   route({
@@ -150,7 +150,7 @@ export const routes = [
     async handle({ admin, params: { refund_no } }) {
       const isDue = await approveRefund(refund_no, operatorOf(admin));
       if (isDue) await sendRefund.enqueueOrLeave({ refund_no });
-      return findRefund(refund_no);
+      return getRefund(refund_no);
     },
   }),
   route({
@@ -170,7 +170,7 @@ export const routes = [
     response: refund,
     async handle({ admin, params: { refund_no }, body }) {
       await rejectRefund(refund_no, body.reason || null, operatorOf(admin));
-      return findRefund(refund_no);
+      return getRefund(refund_no);
     },
   }),
   route({
@@ -187,10 +187,11 @@ export const routes = [
     fails: ['refund_not_found', 'third_party_error'],
     response: refund,
     async handle({ params: { refund_no } }) {
-      const run = (await askNow(refund_no)) && (await sendRefund.enqueueAndWait({ refund_no }, answerMs));
+      const run =
+        (await askRefundNow(refund_no)) && (await sendRefund.enqueueAndWait({ refund_no }, answerMs));
       if (run && run.unknown)
         fail('third_party_error', { params: { reason: say(run.unknown, currentLanguage()) } });
-      return findRefund(refund_no);
+      return getRefund(refund_no);
     },
   }),
 ];

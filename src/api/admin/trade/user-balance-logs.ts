@@ -8,7 +8,7 @@ import {
   balanceLogFilters,
   balanceLogSortable,
   balanceStatistics,
-  findBalanceLog,
+  getBalanceLog,
   listBalanceLogs,
   type BalanceLogFilter,
 } from '../../../models/trade/balance-log.js';
@@ -57,7 +57,7 @@ export const routes = [
         throw error;
       }
     },
-    repeat: async (id) => changed(await findBalanceLog(id)),
+    repeat: async (id) => changed(await getBalanceLog(id)),
   }),
   ...exportRoutes('user_balance_logs', { zh: '余额记录', en: 'balance changes' }),
   route({
@@ -87,6 +87,6 @@ export const routes = [
     params: idParam,
     fails: ['balance_log_not_found'],
     response: balanceLog,
-    handle: ({ params }) => findBalanceLog(params.id),
+    handle: ({ params }) => getBalanceLog(params.id),
   }),
 ];

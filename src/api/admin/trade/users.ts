@@ -12,7 +12,7 @@ import {
   username,
 } from '../../../lib/input/schema.js';
 import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
-import { findBalanceLog } from '../../../models/trade/balance-log.js';
+import { getBalanceLog } from '../../../models/trade/balance-log.js';
 import {
   userFilters,
   createUser,
@@ -146,6 +146,6 @@ export const routes = [
     ],
     response: balanceChanged,
     handle: ({ admin, params, body }) => changeBalance(params.id, body, operatorOf(admin)),
-    repeat: async (id) => changed(await findBalanceLog(id)),
+    repeat: async (id) => changed(await getBalanceLog(id)),
   }),
 ];
