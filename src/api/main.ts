@@ -17,7 +17,7 @@ import { closeLogs, keepSystemLog } from '../jobs/write-logs.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';
-import { exposeServiceFigures } from '../models/office/service-figures.js';
+import { exposeServiceMetrics } from '../models/office/service-metrics.js';
 import { readiness } from './http/health.js';
 import { cleanUploadFolder } from './http/middleware/upload.js';
 import { syncPermissions } from './declare/permission.js';
@@ -41,7 +41,7 @@ await start(async () => {
   await preparePasswords();
   const stopCleaning = cleanUploadFolder();
   const server = await listen(config.app.port, config.app.host);
-  exposeServiceFigures();
+  exposeServiceMetrics();
   const stopWatching = watchMonitor();
   const closeWatchPort = openWatchPort('api', readiness);
   endGracefully([

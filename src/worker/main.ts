@@ -14,7 +14,7 @@ import { closeLogs, keepSystemLog } from '../jobs/write-logs.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';
-import { exposeServiceFigures } from '../models/office/service-figures.js';
+import { exposeServiceMetrics } from '../models/office/service-metrics.js';
 import { resealSecrets } from '../models/trade/payment-method.js';
 import { needsStorage, startWorker } from './worker.js';
 
@@ -36,7 +36,7 @@ await start(async () => {
     logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');
     endAsFailed('the worker hangs');
   });
-  exposeServiceFigures();
+  exposeServiceMetrics();
   const closeWatchPort = openWatchPort('worker', readiness);
   const endAsFailed = endGracefully([
     stop,

@@ -3,7 +3,7 @@
 // 60 s.
 import { config } from '../../config/index.js';
 import type { Readiness } from '../lib/watch/port.js';
-import { checkReachable } from '../models/office/service-figures.js';
+import { checkReachable } from '../models/office/readiness.js';
 import { processTime, withTimeout } from '../lib/process/timers.js';
 import { add, closeQueues } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';

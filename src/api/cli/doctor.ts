@@ -14,7 +14,7 @@ import { storageState } from '../../models/files/storage-mark.js';
 import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
 import { registerDatabase } from '../../models/office/redis-sharing.js';
-import { takesWrites } from '../../models/office/service-figures.js';
+import { takesWrites } from '../../models/office/readiness.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { oldestDue } from '../../models/trade/payment-follow-up.js';

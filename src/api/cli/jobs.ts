@@ -5,7 +5,7 @@ import { isId } from '../../lib/values/numbers.js';
 import { newest } from '../../lib/input/list-query.js';
 import { retryAllFailed, retryEach } from '../../jobs/failed-work.js';
 import { deleteFailedJobs, listFailedJobs, type FailedJobCriteria } from '../../models/office/failed-job.js';
-import { queueFigures } from '../../models/office/service-figures.js';
+import { listQueues } from '../../models/office/queue-list.js';
 import { failedJobStates, type FailedJobState } from '../../models/office/tables.js';
 import { does, Misuse, assertRedis, table, type Given, type Outcome } from './command.js';
 
@@ -39,7 +39,7 @@ const filtered = (command: Command): Command =>
 
 async function queues(): Promise<Outcome> {
   assertRedis();
-  const rows = (await queueFigures()).map(({ oldest_seconds: _, ...counts }) => counts);
+  const rows = (await listQueues()).map(({ oldest_seconds: _, ...counts }) => counts);
   return { data: rows, text: table(rows, 'Redis does not answer') };
 }
 

@@ -4,14 +4,14 @@ import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { patientRedis, tryWrite } from '../../lib/redis/redis.js';
 import { sampleSystem } from '../../lib/process/system-info.js';
-import { queueFigures } from '../../models/office/service-figures.js';
+import { listQueues } from '../../models/office/queue-list.js';
 import { countSockets } from '../http/live-connections.js';
 
 async function sample() {
   const [system, queues, database, cache] = await Promise.all([
     sampleSystem(),
     // None while Redis or the database is unavailable.
-    queueFigures().catch(() => []),
+    listQueues().catch(() => []),
     probe(() => select('SELECT 1')),
     // A slow one is up; its latency says how slow.
     probe(() => tryWrite(patientRedis)),

@@ -6,7 +6,7 @@ import { tryWrite } from '../../lib/redis/redis.js';
 import type { Readiness } from '../../lib/watch/port.js';
 import { currentVersions } from '../../models/tables/versions.js';
 import { isBlocked } from '../../models/office/blacklist.js';
-import { takesWrites, checkReachable } from '../../models/office/service-figures.js';
+import { takesWrites, checkReachable } from '../../models/office/readiness.js';
 import { record } from '../declare/response.js';
 import { route } from '../declare/route.js';
 

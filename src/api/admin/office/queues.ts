@@ -1,5 +1,5 @@
 // /queues: number and age of waiting jobs.
-import { queueFigures } from '../../../models/office/service-figures.js';
+import { listQueues } from '../../../models/office/queue-list.js';
 import { queueKeys } from '../../declare/records.js';
 import { listOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
@@ -16,6 +16,6 @@ export const routes = [
     access: can('queue.index', '查看队列', 'List queues'),
     response: record({ list: listOf(queue) }),
     fails: ['queue_unavailable'],
-    handle: async () => ({ list: await queueFigures() }),
+    handle: async () => ({ list: await listQueues() }),
   }),
 ];

@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache';
 import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/values/numbers.js';
-import { countJobs, type QueueCounts } from '../../lib/queue/queue.js';
-import { tryWrite } from '../../lib/redis/redis.js';
+import { countJobs } from '../../lib/queue/queue.js';
 import { diskUsage } from '../../lib/process/disk.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
 import { partitionedTables } from '../tables/partitions.js';
 import { countFailedJobs } from './failed-job.js';
+import { checkReachable } from './readiness.js';
 
 const maxAgeMs = 5000;
 /** Partitions come and go once a month. */
@@ -17,35 +17,8 @@ const maxPartitionAgeMs = 60_000;
 /** More rows are not counted one by one. */
 const maxCounted = 10_000;
 
-/** Whether the database takes writes: one that was demoted, or whose disk is full, still answers. */
-export async function takesWrites(): Promise<boolean> {
-  const [server] = await select<{ read_only: string | number; storage: string | number }>(
-    'SELECT @@global.read_only AS read_only, @@global.innodb_read_only AS storage',
-  );
-  // Its word for "no" is 0 or OFF.
-  return [server?.read_only, server?.storage].every((value) => value === 0 || value === 'OFF');
-}
-
-/** Which of what this process needs takes writes: the database, and Redis. */
-export async function checkReachable(): Promise<{ database: boolean; redis: boolean }> {
-  const [database, cache] = await Promise.all([
-    takesWrites().catch(() => false),
-    tryWrite().then(
-      () => true,
-      () => false,
-    ),
-  ]);
-  return { database, redis: cache };
-}
-
-/** The figures of every queue: its jobs in Redis, and those that wait for a person. @throws QueueUnavailable */
-export async function queueFigures(): Promise<(QueueCounts & { failed: number })[]> {
-  const [queues, failed] = await Promise.all([countJobs(), countFailedJobs()]);
-  return queues.map((queue) => ({ ...queue, failed: failed[queue.name] }));
-}
-
 /** Declares the gauges of the whole service; all processes report the same values: aggregate with max(). */
-export function exposeServiceFigures(): void {
+export function exposeServiceMetrics(): void {
   const row = shared(countRows);
   const refunds = shared(oldestRefunds);
   const queues = shared(countJobs);
