@@ -3,11 +3,15 @@
 import { existsSync } from 'node:fs';
 
 import { COMPILER, ensureBuild } from './build.mjs';
+import { createLocalHome } from './local-home.mjs';
 import { findRunningServers, loadSettings } from './services.mjs';
 import { complain } from './step.mjs';
 
 try {
-  if (existsSync(COMPILER)) await ensureBuild();
+  if (existsSync(COMPILER)) {
+    createLocalHome();
+    await ensureBuild();
+  }
   loadSettings();
   Object.assign(process.env, await findRunningServers());
   await import(new URL('../build/src/api/cli/main.js', import.meta.url).href);

@@ -333,6 +333,21 @@ test('npx finds the command in a checkout and in a release, which it takes for p
   t.notRegex((await demo({ ...env, NODE_ENV: 'development' }))?.message ?? '', /production/);
 });
 
+test('the command line may be the first command of a checkout', async (t) => {
+  const checkout = makeRelease();
+  t.teardown(() => rmSync(checkout, { recursive: true }));
+  for (const name of ['config', 'src', 'tsconfig.json', 'package-lock.json'])
+    cpSync(join(config.root, name), join(checkout, name), { recursive: true });
+  // A compiler that finds nothing to do.
+  const compiler = join(checkout, 'node_modules/typescript-7/bin');
+  mkdirSync(compiler, { recursive: true });
+  writeFileSync(join(compiler, 'tsc'), '');
+  const { stdout } = await run(process.execPath, ['bin/cli.mjs', '--json', 'key', 'status'], {
+    cwd: checkout,
+  });
+  t.deepEqual(JSON.parse(stdout), { state: 'right' });
+});
+
 test('without settings the command uses the servers of the running npm start', async (t) => {
   const checkout = makeRelease();
   t.teardown(() => rmSync(checkout, { recursive: true }));
