@@ -44,8 +44,8 @@ interface Report {
 }
 
 test.before(async () => {
-  // The other server has another default.
-  const other = ['--character-set-server=latin1'];
+  // The other server has another default, and a binary log.
+  const other = ['--character-set-server=latin1', '--log-bin=binary-log', '--server-id=1'];
   [lost, fresh, redis] = await Promise.all([startOwnDatabase(), startOwnDatabase(other), startOwnRedis()]);
   env = {
     lost: { ...lost.env, ...redis.env, STORAGE_ROOT: join(folder, 'lost') },
@@ -63,6 +63,13 @@ async function run(script: string, args: string[], settings: Record<string, stri
   const program = resolve(projectRoot, 'deploy', script);
   const { stdout } = await promisify(execFile)(program, args, { env: { ...process.env, ...settings } });
   return stdout.trim();
+}
+
+/** Files that were uploaded during the dump have no row: verify names them. */
+async function restore(args: string[], settings: Record<string, string>): Promise<void> {
+  await run('restore.sh', args, settings).catch((error: unknown) => {
+    if (!/files without row/.test(String((error as { stdout?: unknown }).stdout))) throw error;
+  });
 }
 
 async function verify(of: Record<string, string>): Promise<Report> {
@@ -104,10 +111,7 @@ test.serial('a backup under load brings everything back after a loss', async (t)
   rmSync(join(folder, 'lost'), { recursive: true });
   await lost?.remove();
 
-  // Files that were uploaded during the dump have no row: verify names them.
-  await run('restore.sh', [path], env.fresh).catch((error: unknown) =>
-    t.regex(String((error as { stdout?: unknown }).stdout), /files without row/),
-  );
+  await restore([path], env.fresh);
   const report = await verify(env.fresh);
   t.deepEqual([report.rows_without_file, report.contradictions], [[], []]);
   t.true(report.months.some(({ of, status }) => of === 'payments' && status === 'paid'));
@@ -117,12 +121,55 @@ test.serial('a backup under load brings everything back after a loss', async (t)
   );
   t.is(made?.collation, 'utf8mb4_unicode_ci');
   await t.throwsAsync(run('restore.sh', [path], env.fresh), { message: /is not empty/ });
+  await t.throwsAsync(run('restore.sh', [path, '2026-11-22 14:05', folder], env.fresh), {
+    message: /made without DUMP_OPTIONS/,
+  });
 
   const served = await startApi(env.fresh);
   const signedIn = await new Client(served.url).signIn();
   for (const id of ids) t.deepEqual((await signedIn.download(`/attachments/${id}/download`)).bytes, png);
   await served.stop();
 });
+
+test.serial('a restore to a point in time has every row from before it and none from after', async (t) => {
+  const [api] = await Promise.all([startApi(env.fresh), startWorkerProcess(env.fresh)]);
+  const admin = await new Client(api.url).signIn();
+  const method = await makeMethod(admin);
+  const options = { DUMP_OPTIONS: '--master-data=2' };
+  const path = await run('backup.sh', [join(folder, 'to a point')], { ...env.fresh, ...options });
+  await work(admin, method.id);
+  await fresh!.run('CREATE DATABASE neighbour', 'CREATE TABLE neighbour.rows_of_others (id INT PRIMARY KEY)');
+  await work(admin, method.id);
+  await killProcesses();
+  const before = await checksums();
+  const last = await clock();
+  await until(async () => (await clock()) !== last);
+  const point = await clock();
+  await fresh!.run(`DROP DATABASE ${name}`);
+
+  const administrator = { ...env.fresh, DB_USER: 'tester', TZ: 'Asia/Shanghai' };
+  await t.throwsAsync(run('restore.sh', [path, point, folder], administrator), {
+    message: /has no binary-log\./,
+  });
+  await restore([path, point, fresh!.data], administrator);
+  t.deepEqual(await checksums(), before);
+});
+
+/** The second of the server, in UTC. */
+async function clock(): Promise<string> {
+  const [now] = await fresh!.select<{ at: string }>('SELECT CAST(UTC_TIMESTAMP() AS CHAR) AS at');
+  return now?.at ?? '';
+}
+
+/** Of each table but that of claims, which the restore takes, too. */
+async function checksums(): Promise<unknown> {
+  const tables = await fresh!.select<{ name: string }>(
+    "SELECT CONCAT(table_schema, '.', table_name) AS name FROM information_schema.tables WHERE table_schema = ?",
+    [name],
+  );
+  const names = tables.filter((table) => table.name !== `${name}.claims`).map((table) => table.name);
+  return fresh!.select(`CHECKSUM TABLE ${names.join(', ')}`);
+}
 
 test.serial('a backup that fails leaves nothing, and keeping none is refused', async (t) => {
   const backups = join(folder, 'failed');
