@@ -1,12 +1,12 @@
 // build/: compiled only when a source has changed; output of deleted sources is removed.
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { launch, stopDaemon } from './daemon.mjs';
 import { atEnd } from './lifetime.mjs';
 import { withLock } from './lock.mjs';
-import { run, sendToGroup } from './process.mjs';
+import { run } from './process.mjs';
 import { root } from './step.mjs';
 
 const SOURCES = ['config', 'src', 'test', 'bench'];
@@ -35,11 +35,16 @@ export function ensureBuild() {
   });
 }
 
-/** Compiles at every change until the end of the command. @param {'inherit' | number} output where it says what is wrong */
-export function compileOnChange(output) {
+/**
+ * Compiles at every change until the end of the command.
+ *
+ * @param {string} home the folder of its pid file
+ * @param {'inherit' | number} output where it says what is wrong
+ */
+export function compileOnChange(home, output) {
   const args = [COMPILER, '-p', '.', '--watch', '--preserveWatchOutput'];
-  const { pid } = spawn(process.execPath, args, { detached: true, stdio: ['ignore', output, output] });
-  atEnd(() => sendToGroup(pid, 'SIGKILL')); // the compiler proper is its child, and ignores SIGTERM
+  const { pid } = launch({ name: 'compiler', home, program: process.execPath, args, cwd: root, output });
+  if (pid) atEnd(() => stopDaemon({ name: 'compiler', home, pid }));
 }
 
 /**

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from './address.mjs';
 import { atEnd, isEnding, refuseWhenEnding } from './lifetime.mjs';
-import { commandLine, lastLines, readPid, stopProcess } from './process.mjs';
+import { commandLine, lastLines, readPid, sendToGroup, stopProcess } from './process.mjs';
 import { Failure, note } from './step.mjs';
 
 export const LOOPBACK = '127.0.0.1';
@@ -91,9 +91,10 @@ export function launch({ name, home, program, args, cwd, env, output }) {
   return child;
 }
 
-/** Stops a process and waits for its end. @param {{ name: string, home: string, pid: number, signal?: NodeJS.Signals }} daemon */
+/** Stops a process with what it has started itself, and waits for its end. @param {{ name: string, home: string, pid: number, signal?: NodeJS.Signals }} daemon */
 export async function stopDaemon({ name, home, pid, signal = 'SIGTERM' }) {
   await stopProcess(pid, { signal, timeoutMs: STOP_TIMEOUT_MS });
+  sendToGroup(pid, 'SIGKILL');
   rmSync(pidFile(home, name), { force: true });
 }
 

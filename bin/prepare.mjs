@@ -97,8 +97,8 @@ function databaseParts() {
 
 async function keep() {
   process.on('disconnect', () => void end(0));
-  const { env } = await prepareTests();
-  if (process.argv.includes(WATCH)) compileOnChange(2);
+  const { env, home } = await prepareTests();
+  if (process.argv.includes(WATCH)) compileOnChange(home, 2);
   process.send?.({ ...env, ...offerService(env) });
 }
 

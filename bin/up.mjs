@@ -4,14 +4,13 @@ import path from 'node:path';
 
 import { chooseAddress, waitUntilReady } from './address.mjs';
 import { install } from './apt.mjs';
-import { compileOnChange, ensureBuild } from './build.mjs';
+import { COMPILER, compileOnChange, ensureBuild } from './build.mjs';
 import { ensureConsole, serveConsole } from './console.mjs';
 import { launch, stopDaemon, stopLeftover } from './daemon.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { atEnd, command, end, isEnding } from './lifetime.mjs';
 import { createLocalHome, localHome } from './local-home.mjs';
 import { holderOf, tryLock } from './lock.mjs';
-import { sendToGroup } from './process.mjs';
 import { askForServers, loadSettings, provide } from './services.mjs';
 import { checkSettings } from './settings.mjs';
 import { complain, Failure, note, root, say, step } from './step.mjs';
@@ -33,6 +32,7 @@ async function main() {
   if (!(await tryLock('run', () => facts))) throw await alreadyRunning();
   const missing = await askForServers();
   for (const name of PROCESSES) await stopLeftover(localHome, name, scriptOf(name));
+  await stopLeftover(localHome, 'compiler', COMPILER);
   const [services] = await Promise.all([startServers(missing), build()]);
   const { port, url } = await chooseAddress();
   facts.address = url;
@@ -53,7 +53,7 @@ async function main() {
   isReady = true;
   greet(url, await hasDocumentation(url));
   if (isDevelopment) {
-    compileOnChange('inherit');
+    compileOnChange(localHome, 'inherit');
     await serveConsole(url);
   }
 }
@@ -86,10 +86,7 @@ function start(name, env) {
   const child = launch({ ...options, output: 'inherit' });
   const { pid } = child;
   if (!pid) throw new Failure(`${name} cannot be started`);
-  const stop = async () => {
-    await stopDaemon({ name, home: localHome, pid });
-    sendToGroup(pid, 'SIGKILL'); // what it has started itself
-  };
+  const stop = () => stopDaemon({ name, home: localHome, pid });
   running.set(name, stop);
   child.on('exit', (code, signal) => {
     if (isEnding()) return;

@@ -72,3 +72,18 @@ test('servers are also configured by .env behind an indented comment', (t) => {
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, env });
   t.is(said.toString().trim(), 'db.example');
 });
+
+test('what a killed command has left is stopped with what that had started', (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'left-'));
+  t.teardown(() => rmSync(home, { recursive: true }));
+  const run = (script: string): string =>
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: config.root }).toString();
+  // A shell with a child of its own, as the compiler of `npm run dev` is; it names its folder.
+  const left = `{ name: 'left', home: '${home}', program: 'sh', args: ['-c', 'sleep 300 & wait', '${home}/'] }`;
+  const processes = `import { processesIn } from './bin/process.mjs';
+    console.log(processesIn('${home}').length);`;
+  run(`import { launch } from './bin/daemon.mjs'; launch({ ...${left}, cwd: '${home}', output: 'ignore' });`);
+  t.is(run(processes), '2\n');
+  run(`import { stopLeftover } from './bin/daemon.mjs'; await stopLeftover('${home}', 'left');`);
+  t.is(run(processes), '0\n');
+});
