@@ -42,7 +42,7 @@ export async function openSession(adminId: number, session: NewSession): Promise
  * @param session undefined when the client sent nothing to open a session with
  * @throws chunk_session_not_found, file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted
  */
-export async function findOrOpenSession(key: SessionKey, session?: NewSession): Promise<ChunkUpload> {
+export async function getOrOpenSession(key: SessionKey, session?: NewSession): Promise<ChunkUpload> {
   const known = await selectSession(key);
   if (known) return known;
   if (session) await insertSession(key, session);

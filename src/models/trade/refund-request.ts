@@ -55,7 +55,7 @@ export async function requestRefund(
   by: Operator,
 ): Promise<{ id: number; refund_no: string; isDue: boolean }> {
   const { destination, reason } = wanted;
-  const payment = await findSource(wanted.payment_no);
+  const payment = await getSource(wanted.payment_no);
   if (payment.status !== 'paid') fail('payment_not_refundable');
   const limits = destination === 'channel' ? limitsOf(payment) : undefined;
   const amount = wanted.amount ?? payment.amount.minus(payment.refund_reserved);
@@ -96,7 +96,7 @@ export async function requestRefund(
   return { id: made.id, refund_no, isDue: made.isDue };
 }
 
-async function findSource(paymentNo: string, t?: Transaction): Promise<RefundSource> {
+async function getSource(paymentNo: string, t?: Transaction): Promise<RefundSource> {
   const period = paymentPeriod(paymentNo) ?? fail('payment_unknown', { field: 'payment_no' });
   const found = await sources.first(
     'WHERE p.payment_no = :paymentNo AND p.period = :period',
@@ -124,7 +124,7 @@ function limitsOf({ type, pay_time }: RefundSource): RefundLimits {
 async function needsApproval({ payment_no }: RefundSource, t: Transaction): Promise<boolean> {
   const { refundApprovalAbove: above } = config.payments;
   if (above === undefined) return false;
-  const { refund_reserved } = await findSource(payment_no, t);
+  const { refund_reserved } = await getSource(payment_no, t);
   return refund_reserved.cents > Money.from(above).cents;
 }
 
@@ -143,7 +143,7 @@ async function reserve({ payment_no, period }: RefundSource, amount: Money, t: T
     { payment_no, period, amount: amount.toString(), at: now() },
     t,
   );
-  if (reserved === 0) exceeds(await findSource(payment_no, t));
+  if (reserved === 0) exceeds(await getSource(payment_no, t));
 }
 
 // The reservation has locked the payment: concurrent requests are counted or wait.

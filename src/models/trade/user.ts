@@ -52,9 +52,9 @@ export const listUsers = (query: UserFilter): Promise<Page<UserRecord>> =>
 
 /** A user, locked in a transaction. @throws user_not_found */
 export const getUser = async (id: number, t?: Transaction): Promise<UserRecord> =>
-  listed(await findUser(id, t));
+  listed(await getUserRow(id, t));
 
-async function findUser(id: number, t?: Transaction): Promise<User> {
+async function getUserRow(id: number, t?: Transaction): Promise<User> {
   const user = await User.findOne({ where: { id, deleted_at: null }, transaction: t, lock: t !== undefined });
   return user ?? fail('user_not_found');
 }
@@ -73,7 +73,7 @@ export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'p
   const { nickname, ...columns } = blankToNull(fields);
   await refuseDuplicates(
     changingUsers(async (t) => {
-      const user = await findUser(id, t);
+      const user = await getUserRow(id, t);
       const named = nickname ?? columns.username ?? user.username;
       await user.update(nickname === undefined ? columns : { ...columns, nickname: named }, {
         transaction: t,
@@ -87,7 +87,7 @@ export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'p
 export async function resetUserPassword(id: number, password: string): Promise<void> {
   const password_hash = await hashPassword(password);
   await transact(async (t) => {
-    const user = await findUser(id, t);
+    const user = await getUserRow(id, t);
     await user.update({ password_hash }, { transaction: t });
   });
 }
@@ -100,7 +100,7 @@ export async function resetUserPassword(id: number, password: string): Promise<v
  */
 export async function deleteUser(id: number): Promise<void> {
   await changingUsers(async (t) => {
-    const user = await findUser(id, t);
+    const user = await getUserRow(id, t);
     if (user.balance.cents !== 0n) fail('user_has_balance');
     await user.update({ deleted_at: now() }, { transaction: t });
   });

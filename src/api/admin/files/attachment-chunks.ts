@@ -12,7 +12,7 @@ import type { Merge } from '../../../models/files/merge-end.js';
 import { addChunk } from '../../../models/files/chunk-upload.js';
 import {
   cancelSession,
-  findOrOpenSession,
+  getOrOpenSession,
   assertMatchesSession,
   openSession,
   progressOf,
@@ -168,7 +168,7 @@ async function receive(
   if (upload.size === 0) fail('file_empty', { field: 'file' });
   const { filename, total_chunks } = call;
   const isWhole = filename !== undefined && total_chunks !== undefined;
-  const session = await findOrOpenSession(key, isWhole ? planOf(call) : undefined);
+  const session = await getOrOpenSession(key, isWhole ? planOf(call) : undefined);
   assertMatchesSession(session, call);
   const { path, size } = upload;
   const chunk_index = call.chunk_index as number;
