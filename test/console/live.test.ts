@@ -162,6 +162,7 @@ journey('a part of a page that cannot be had is asked for again on demand', asyn
   const { order_no } = await makeOrder(admin, '12.30', { user_id });
   // No message of a change has anything asked for again.
   await page.routeWebSocket('**', () => undefined);
+  await page.reload();
   const refuse = refuseIn(page);
   for (const [address, parts] of [
     [`trade/users/${user_id}`, ['/orders?', '/payments?', '/user-balance-logs?', '/operation-logs?record']],
