@@ -20,7 +20,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { startGateway } from '../support/gateway.js';
-import { enter, follow, hold, inaccessible, leaveScreen, openPage } from '../support/pages.js';
+import { enter, follow, hold, inaccessible, leaveScreen, nowhere, openPage } from '../support/pages.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -155,14 +155,14 @@ journey('notices, a sum, choices, hits and figures that cannot be had say why', 
   await page.keyboard.press('Escape');
 });
 
-journey('a part of a page that cannot be had is asked for again on demand', async (t, page) => {
+freshJourney('a part of a page that cannot be had is asked for again on demand', async (t, page) => {
   const { admin } = own.service;
   const { account } = await signedInWith(admin, []);
   const { id: user_id } = await makeUser(admin);
   const { order_no } = await makeOrder(admin, '12.30', { user_id });
   // No message of a change has anything asked for again.
   await page.routeWebSocket('**', () => undefined);
-  await page.reload();
+  await enter(page, { at: nowhere });
   const refuse = refuseIn(page);
   for (const [address, parts] of [
     [`trade/users/${user_id}`, ['/orders?', '/payments?', '/user-balance-logs?', '/operation-logs?record']],
