@@ -137,7 +137,7 @@ const Entries = ({ rows = [] }: { rows: Entry[] | undefined }) => (
 );
 
 function Operations({ adminId }: { adminId: number }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['operation-logs', 'list', { admin_id: adminId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/operation-logs', { query: { admin_id: adminId, page_size: shown }, signal }),
@@ -147,13 +147,12 @@ function Operations({ adminId }: { adminId: number }) {
     <RecordsPanel
       title={t.operations}
       none={t.noOperations}
-      error={error}
-      onRetry={() => void refetch()}
-      total={data?.total}
+      query={query}
+      total={query.data?.total}
       all={`/logs/operation-logs?admin_id=${adminId}`}
     >
       <Entries
-        rows={data?.list.map(({ id, title, status, created_at }) => ({
+        rows={query.data?.list.map(({ id, title, status, created_at }) => ({
           key: id,
           at: created_at,
           what: (
@@ -169,7 +168,7 @@ function Operations({ adminId }: { adminId: number }) {
 }
 
 function SignIns({ adminId }: { adminId: number }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['login-logs', 'list', { admin_id: adminId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/login-logs', { query: { admin_id: adminId, page_size: shown }, signal }),
@@ -179,13 +178,12 @@ function SignIns({ adminId }: { adminId: number }) {
     <RecordsPanel
       title={t.signIns}
       none={t.noSignIns}
-      error={error}
-      onRetry={() => void refetch()}
-      total={data?.total}
+      query={query}
+      total={query.data?.total}
       all={`/logs/login-logs?admin_id=${adminId}`}
     >
       <Entries
-        rows={data?.list.map(({ id, ip, browser, status, created_at }) => ({
+        rows={query.data?.list.map(({ id, ip, browser, status, created_at }) => ({
           key: id,
           at: created_at,
           what: (
@@ -201,20 +199,19 @@ function SignIns({ adminId }: { adminId: number }) {
 }
 
 function Sessions({ username }: { username: string }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['online-admins', 'list', { username }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/online-admins', { query: { username, page_size: 50 }, signal }),
     meta: { scopes: ['identity'] },
   });
   // The filter also finds longer names that contain this one.
-  const own = data?.list.filter((one) => one.username === username);
+  const own = query.data?.list.filter((one) => one.username === username);
   return (
     <RecordsPanel
       title={t.sessions}
       none={t.noSessions}
-      error={error}
-      onRetry={() => void refetch()}
+      query={query}
       total={own?.length}
       all={`/access/online-admins?username=${encodeURIComponent(username)}`}
     >

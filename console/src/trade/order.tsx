@@ -167,7 +167,7 @@ function Refunds({ order }: { order: Order }) {
 }
 
 function Payments({ orderNo }: { orderNo: string }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['payments', 'list', { order_no: orderNo }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/payments', { query: { order_no: orderNo, page_size: 50 }, signal }),
@@ -177,12 +177,11 @@ function Payments({ orderNo }: { orderNo: string }) {
     <RecordsPanel
       title={t.payments}
       none={t.noPayments}
-      error={error}
-      onRetry={() => void refetch()}
-      total={data?.total}
+      query={query}
+      total={query.data?.total}
       all={`/trade/payments?order_no=${orderNo}`}
     >
-      <Latest rows={data?.list.map(rowOf)} />
+      <Latest rows={query.data?.list.map(rowOf)} />
     </RecordsPanel>
   );
 }

@@ -102,7 +102,7 @@ export default function UserPage({ id, resource }: { id: string; resource: Resou
 }
 
 function Orders({ userId }: { userId: number }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['orders', 'list', { user_id: userId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/orders', { query: { user_id: userId, page_size: shown }, signal }),
@@ -112,13 +112,12 @@ function Orders({ userId }: { userId: number }) {
     <RecordsPanel
       title={t.orders}
       none={t.noOrders}
-      error={error}
-      onRetry={() => void refetch()}
-      total={data?.total}
+      query={query}
+      total={query.data?.total}
       all={`/trade/orders?user_id=${userId}`}
     >
       <Latest
-        rows={data?.list.map(({ order_no, amount, status, created_at }) => ({
+        rows={query.data?.list.map(({ order_no, amount, status, created_at }) => ({
           number: order_no,
           to: `/trade/orders/${order_no}`,
           amount,
@@ -131,7 +130,7 @@ function Orders({ userId }: { userId: number }) {
 }
 
 function Payments({ userId }: { userId: number }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['payments', 'list', { user_id: userId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/payments', { query: { user_id: userId, page_size: shown }, signal }),
@@ -141,13 +140,12 @@ function Payments({ userId }: { userId: number }) {
     <RecordsPanel
       title={t.payments}
       none={t.noPayments}
-      error={error}
-      onRetry={() => void refetch()}
-      total={data?.total}
+      query={query}
+      total={query.data?.total}
       all={`/trade/payments?user_id=${userId}`}
     >
       <Latest
-        rows={data?.list.map(({ payment_no, amount, status, created_at }) => ({
+        rows={query.data?.list.map(({ payment_no, amount, status, created_at }) => ({
           number: payment_no,
           to: `/trade/payments/${payment_no}`,
           amount,
@@ -160,7 +158,7 @@ function Payments({ userId }: { userId: number }) {
 }
 
 function Balance({ userId }: { userId: number }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['user-balance-logs', 'list', { user_id: userId }],
     queryFn: ({ signal }) =>
       call('GET /api/admin/user-balance-logs', { query: { user_id: userId, page_size: shown }, signal }),
@@ -170,13 +168,12 @@ function Balance({ userId }: { userId: number }) {
     <RecordsPanel
       title={t.balance}
       none={t.noChanges}
-      error={error}
-      onRetry={() => void refetch()}
-      total={data?.total}
+      query={query}
+      total={query.data?.total}
       all={`/trade/user-balance-logs?user_id=${userId}`}
     >
       <Timeline
-        points={(data?.list ?? []).map((change) => ({
+        points={(query.data?.list ?? []).map((change) => ({
           key: String(change.id),
           at: change.created_at,
           tone: toneOf(balanceTypes, change.type),

@@ -1,4 +1,5 @@
 // A part of a page with the latest records of something: none yet, or those, and a link to the list of them all.
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Skeleton } from 'antd';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
@@ -13,9 +14,8 @@ const t = texts({
 
 interface Props {
   title: string;
-  /** Of the query that lists them. */
-  error: unknown;
-  onRetry: () => void;
+  /** The query that lists them. */
+  query: Pick<UseQueryResult, 'error' | 'refetch'>;
   /** How many there are; undefined until they are listed. */
   total: number | undefined;
   /** Said when there are none. */
@@ -25,11 +25,15 @@ interface Props {
   children: ReactNode;
 }
 
-export function RecordsPanel({ title, error, onRetry, total, none, all, children }: Props) {
+export function RecordsPanel({ title, query: { error, refetch }, total, none, all, children }: Props) {
   return (
     <section className="panel">
       <h2>{title}</h2>
-      {error ? <Problem error={error} onRetry={onRetry} /> : total === undefined && <Skeleton active />}
+      {error ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : (
+        total === undefined && <Skeleton active />
+      )}
       {total === 0 && <span className="soft">{none}</span>}
       {children}
       {!!total && <Link to={all}>{t.all(total)}</Link>}
