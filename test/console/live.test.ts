@@ -178,10 +178,14 @@ freshJourney('a part of a page that cannot be had is asked for again on demand',
     await follow(page, `/console/${address}`);
     for (const part of parts) await page.getByRole('alert').getByText(`no ${part}`).waitFor();
     await page.unrouteAll();
-    const again = page.getByRole('alert').getByRole('button', { name: 'Try again' });
-    t.is(await again.count(), parts.length, address);
-    for (const _ of parts) await again.first().click();
-    await page.getByRole('alert').first().waitFor({ state: 'detached' });
+    const alerts = page.getByRole('alert');
+    t.is(await alerts.getByRole('button', { name: 'Try again' }).count(), parts.length, address);
+    for (const part of parts) {
+      const own = alerts.filter({ hasText: `no ${part}` });
+      await own.getByRole('button', { name: 'Try again' }).click();
+      await own.waitFor({ state: 'detached' });
+    }
+    t.is(await alerts.count(), 0);
     await leaveScreen(page);
   }
 });

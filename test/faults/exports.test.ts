@@ -134,6 +134,7 @@ test.serial('progress that waited for its row is stored once, not once for each 
   await until(async () => (await rowOf(id))?.storage_key);
   const release = await holding('SELECT id FROM exports WHERE id = ? FOR UPDATE', [id]);
   await until(async () => (await lockWaits('UPDATE `exports`')) === 1);
+  // Six more fall due meanwhile.
   const waitingSince = Date.now();
   await until(() => Date.now() > waitingSince + 6000);
   await release();
