@@ -214,7 +214,8 @@ test.serial('a burst of sign-ins beyond the hash queue is refused', async (t) =>
     return { ...answer, took: Date.now() - sent };
   });
   const admin = service.admin.at(slow.url);
-  for (let time = 0; time < 7; time++) t.is((await admin.get('/heartbeat')).status, 200);
+  const others = await Promise.all(times(7, () => admin.get('/heartbeat')));
+  t.true(others.every(({ status }) => status === 200));
   t.true(hashed < 4, 'other requests are answered while passwords are hashed');
   const answers = await Promise.all(burst);
   const outcomes = answers.map(({ status, errorCode }) => `${status} ${errorCode}`).join();
