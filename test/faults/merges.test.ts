@@ -5,7 +5,7 @@ import test from 'ava';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { config } from '../../config/index.js';
-import { select } from '../../src/lib/database/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { mergeChunks } from '../../src/jobs/merge-chunks.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
 import type { Answer } from '../support/client.js';
@@ -13,7 +13,7 @@ import { unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
 import { startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { openSocket, ticketOf, type Notice } from '../support/socket.js';
-import { holding } from '../support/other-connection.js';
+import { connectionsAt, holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 let worker: TestProcess;
@@ -136,6 +136,22 @@ test.serial('a merge that exceeds its deadline answers merging', async (t) => {
   t.deepEqual([attachment?.id, attachment?.sha256], [data.attachment_id, sha256(content)]);
   t.is((await notices(filename)).length, 1);
   socket.socket.close();
+});
+
+test.serial('a merge that could not read its session is attempted again', async (t) => {
+  const content = textOf(2 * size);
+  const { chunk_id, filename, key } = await uploaded(content);
+  await beginMerge(key, {});
+  const letGo = await holding('LOCK TABLES chunk_sessions WRITE', []);
+  await mergeChunks.enqueue(key);
+  const reading = await until(async () => (await connectionsAt(`%${chunk_id}%`))[0]);
+  await change('KILL ?', [reading]);
+  await letGo();
+  await until(async () => (await progress(chunk_id)).status === 'completed');
+  t.deepEqual(
+    (await made(filename)).map((item) => item.sha256),
+    [sha256(content)],
+  );
 });
 
 test.serial('a failed merge can be started again', async (t) => {

@@ -8,7 +8,13 @@ import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
 import { readFileName } from './attachment.js';
 import { chunkFiles, chunkIndexes, type SessionKey } from './chunk.js';
-import { getSession, lockSession, assertMatchesSession, type NewSession } from './chunk-session.js';
+import {
+  findSession,
+  getSession,
+  lockSession,
+  assertMatchesSession,
+  type NewSession,
+} from './chunk-session.js';
 import { completeMerge, failMerge, mergeOf, Overtaken, type Merge } from './merge-end.js';
 import { keepOrRemove, reserveFile } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
@@ -83,8 +89,8 @@ export async function unfinishedMerges(before: Date): Promise<SessionKey[]> {
  * @returns the state of the merge; undefined when the session no longer exists
  */
 export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge | undefined> {
-  const session = await getSession(key).catch(() => undefined);
-  if (session?.status !== 'merging') return session && mergeOf(session);
+  const session = await findSession(key);
+  if (session?.status !== 'merging') return session ? mergeOf(session) : undefined;
   const parts = await chunkFiles(key);
   const file = await reserveFile('attachments');
   try {

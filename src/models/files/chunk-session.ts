@@ -43,7 +43,7 @@ export async function openSession(adminId: number, session: NewSession): Promise
  * @throws chunk_session_not_found, file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted
  */
 export async function getOrOpenSession(key: SessionKey, session?: NewSession): Promise<ChunkUpload> {
-  const known = await selectSession(key);
+  const known = await findSession(key);
   if (known) return known;
   if (session) await insertSession(key, session);
   return getSession(key);
@@ -51,7 +51,7 @@ export async function getOrOpenSession(key: SessionKey, session?: NewSession): P
 
 /** @throws chunk_session_not_found, also when it is another's */
 export async function getSession(key: SessionKey): Promise<ChunkUpload> {
-  return (await selectSession(key)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
+  return (await findSession(key)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 /** @throws chunk_session_not_found */
@@ -94,7 +94,7 @@ export async function sweepSessions(): Promise<void> {
   const stale = await ChunkUpload.findAll({ where: expired, limit: 100 });
   for (const key of stale) {
     const files = await transact(async (t) => {
-      const session = await selectSession(key, t);
+      const session = await findSession(key, t);
       if (!session || session.status === 'merging' || session.expires_at >= now()) return [];
       return deleteSession(session, t);
     });
@@ -104,13 +104,16 @@ export async function sweepSessions(): Promise<void> {
 
 /** The session, locked for the rest of the transaction. @throws chunk_session_not_found */
 export async function lockSession(key: SessionKey, t: Transaction): Promise<ChunkUpload> {
-  return (await selectSession(key, t)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
+  return (await findSession(key, t)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 export const expiry = (): Date => new Date(now().getTime() + config.storage.chunkSessionMs);
 
-// Locked within a transaction.
-const selectSession = ({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<ChunkUpload | null> =>
+/** Locked within a transaction. */
+export const findSession = (
+  { admin_id, chunk_id }: SessionKey,
+  t?: Transaction,
+): Promise<ChunkUpload | null> =>
   ChunkUpload.findOne({ where: { admin_id, chunk_id }, transaction: t, lock: t !== undefined });
 
 async function deleteSession(session: ChunkUpload, t: Transaction): Promise<string[]> {
