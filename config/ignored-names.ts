@@ -1,7 +1,7 @@
 // Variables of the environment that have no effect, though they look like settings: misspelt and retired ones.
 import { distance } from 'fastest-levenshtein';
 
-export interface Misspelling {
+interface Misspelling {
   given: string;
   meant: string;
 }

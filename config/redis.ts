@@ -13,7 +13,7 @@ export interface RedisEnvironment {
 }
 
 /** Address of a Redis server. */
-export interface RedisNode {
+interface RedisNode {
   host: string;
   port: number;
 }

@@ -11,7 +11,7 @@ import type { Context } from '../declare/request-state.js';
 import type { Route } from '../declare/route.js';
 import { track } from './live-connections.js';
 
-export interface EventSource {
+interface EventSource {
   /** `type` of its events. */
   type: string;
   intervalMs: number;

@@ -1,7 +1,7 @@
 // Browser and operating system of a User-Agent header.
 import Bowser from 'bowser';
 
-export interface Agent {
+interface Agent {
   browser: string;
   os: string;
   /** desktop, mobile, tablet or other. */

@@ -51,7 +51,7 @@ export function listOnline(identity: Identity, query: OnlineFilter): Promise<Pag
   });
 }
 
-export type OwnSession = Omit<OnlineRecord, 'admin_id' | 'username' | 'nickname'>;
+type OwnSession = Omit<OnlineRecord, 'admin_id' | 'username' | 'nickname'>;
 
 const maxOwn = 100;
 

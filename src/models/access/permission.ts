@@ -72,7 +72,7 @@ export interface BuiltinPermission {
 const duplicates = { uq_permissions_slug: { slug: 'permission_slug_exists', field: 'slug' } } as const;
 
 /** Whether the holder may call every route that such a permission opens; the caller knows the routes. */
-export type Covers = (rule: PermissionRule) => boolean;
+type Covers = (rule: PermissionRule) => boolean;
 
 export function listPermissions(query: PermissionFilter): Promise<Page<PermissionRecord>> {
   const where = matching<Permission>({

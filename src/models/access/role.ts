@@ -34,7 +34,7 @@ export const roleSortable = ['id', 'name', 'slug', 'status', 'sort', 'created_at
 /** With whether administrators hold it, which keeps it from being deleted. */
 type RoleRecord = Listed<Role> & { in_use: boolean; permission_ids: number[]; menu_ids: number[] };
 
-export type RoleDetail = RoleRecord & {
+type RoleDetail = RoleRecord & {
   permissions: Pick<Permission, 'id' | 'name' | 'slug'>[];
   menus: Pick<Menu, 'id' | 'title' | 'slug'>[];
 };

@@ -21,7 +21,7 @@ export interface NewSession {
   sha256?: string;
 }
 
-export interface ChunkProgress extends Listed<ChunkUpload> {
+interface ChunkProgress extends Listed<ChunkUpload> {
   uploaded_count: number;
   uploaded_chunks: number[];
   /** Percent. */

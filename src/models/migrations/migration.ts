@@ -1,7 +1,7 @@
 // The contract of a migration: up and down, in plain SQL that MySQL 8 and MariaDB 10.11 both take.
 import { errno } from '../../lib/database/errors.js';
 
-export type RunSql = (sql: string) => Promise<void>;
+type RunSql = (sql: string) => Promise<void>;
 
 export interface Migration {
   /** Four digits and a noun; never changed once released. */
@@ -19,7 +19,7 @@ export function passDone(error: unknown): void {
 }
 
 /** Indexes of a table by name, with their columns in parentheses: those that go, and those that take their place. */
-export interface KeyChange {
+interface KeyChange {
   table: string;
   before: Record<string, string>;
   after: Record<string, string>;

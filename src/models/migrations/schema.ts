@@ -76,7 +76,7 @@ export async function checkDurability(): Promise<void> {
 const table = 'migrations';
 
 /** Names of migrations. */
-export interface MigrationState {
+interface MigrationState {
   /** Those of this release. */
   applied: string[];
   pending: string[];

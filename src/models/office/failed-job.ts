@@ -38,7 +38,7 @@ export const failedJobSortable = [
 /** A failed job in answers: its payload is masked. */
 export type FailedJobRecord = Listed<FailedJob> & { payload: unknown };
 
-export interface Failure {
+interface Failure {
   queue: QueueName;
   job: string;
   /** Names the work, whichever of its jobs failed. */

@@ -17,7 +17,7 @@ export const searchKinds = ['order', 'payment', 'refund', 'user', 'admin', 'trac
 
 export type SearchKind = (typeof searchKinds)[number];
 
-export interface SearchHit {
+interface SearchHit {
   kind: SearchKind;
   /** Number or id of the record; the trace id itself. */
   id: string;

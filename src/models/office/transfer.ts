@@ -7,7 +7,7 @@ import { deliver, deliverStored, notifyWithin, type NewNotification } from './no
 import { Notification } from './tables.js';
 
 /** A row of an export or an import. */
-export interface Transfer extends Model {
+interface Transfer extends Model {
   id: number;
   admin_id: number;
   /** 0 waiting or running, 1 success, 2 failed. */

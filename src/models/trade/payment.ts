@@ -54,7 +54,7 @@ export interface NewPayment {
 }
 
 /** As `PaymentRecord`, with the user whose order it pays. */
-export type ListedPayment = RowOf<typeof withUser>;
+type ListedPayment = RowOf<typeof withUser>;
 
 export const listPayments = (query: PaymentFilter): Promise<Page<ListedPayment>> =>
   listed.page(query, paymentsWhere(query));

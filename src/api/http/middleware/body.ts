@@ -9,7 +9,7 @@ import { coercer } from '../../../lib/input/validation.js';
 import type { Route, Upload } from '../../declare/route.js';
 import { fileMissing, receiveForm } from './upload.js';
 
-export interface Received {
+interface Received {
   body?: unknown;
   /** The body as text, of a route that takes forms. */
   raw?: string;
