@@ -65,7 +65,6 @@ export const logger = pino(
         if (listener && level >= warning) notifyListener(parts, level);
       },
     },
-    serializers: { error: describe },
   },
   // Without flushSync, which pino calls after a fatal line.
   destination ? { write: (line) => isEnding || destination.write(line) } : process.stdout,
@@ -103,16 +102,13 @@ function maskLogged(part: unknown): unknown {
     : mask(fields);
 }
 
-function describe(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  const cause = error.cause instanceof Error ? describe(error.cause) : undefined;
+function describe(error: NodeJS.ErrnoException): object {
   return {
     type: error.name,
     message: maskText(error.message),
-    code,
+    code: error.code,
     stack: maskText(error.stack ?? ''),
-    cause,
+    cause: error.cause instanceof Error ? describe(error.cause) : undefined,
   };
 }
 
