@@ -139,10 +139,9 @@ export async function getAttachment(id: number, transaction?: Transaction): Prom
   return toRecord(found ?? fail('attachment_not_found'));
 }
 
-/** The storage key of an attachment's content, and its encoding when it is a text. @throws attachment_not_found */
-export async function contentOfAttachment(id: number): Promise<{ key: string; charset: Charset | null }> {
-  const { storage_key, charset } = (await Attachment.findByPk(id)) ?? fail('attachment_not_found');
-  return { key: storage_key, charset };
+/** The whole row, with what its file is sent by. @throws attachment_not_found */
+export async function attachmentRow(id: number): Promise<Attachment> {
+  return (await Attachment.findByPk(id)) ?? fail('attachment_not_found');
 }
 
 /** @throws file_name_invalid */

@@ -9,8 +9,8 @@ import { listKeys } from '../../../lib/input/list-query.js';
 import { id, idParam, idsBody, nonEmptyText, textFilter } from '../../../lib/input/schema.js';
 import {
   addAttachment,
+  attachmentRow,
   attachmentSortable,
-  contentOfAttachment,
   getAttachment,
   listAttachments,
   readFileName,
@@ -181,12 +181,12 @@ export const routes = [
 ];
 
 async function sendAttachment(ctx: Context, id: number, wantsInline: boolean): Promise<void> {
-  const { display_name, extension, mime_type, size, sha256 } = await getAttachment(id);
-  const { key, charset } = await contentOfAttachment(id);
+  const row = await attachmentRow(id);
+  const { display_name, extension, mime_type, charset, size, storage_key: key, sha256: etag } = row;
   // The download name keeps the verified extension.
   const filename = extensionOf(display_name) === extension ? display_name : `${display_name}.${extension}`;
   const inline = wantsInline && kindOf(extension)?.inline === true;
   const type = charset === null ? mime_type : `${mime_type}; charset=${charset}`;
   const missing = 'attachment_file_missing';
-  await sendStored(ctx, { key, filename, type, size, etag: sha256, inline, missing });
+  await sendStored(ctx, { key, filename, type, size, etag, inline, missing });
 }
