@@ -19,8 +19,8 @@ export function sessionKey(adminId: number, chunkId: string): SessionKey {
 }
 
 /** Indexes of the chunks that are there, in their order. */
-export async function chunkIndexes({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<number[]> {
-  const rows = await chunksOf({ admin_id, chunk_id }, t);
+export async function chunkIndexes(key: SessionKey, t?: Transaction): Promise<number[]> {
+  const rows = await chunksOf(key, t);
   return rows.map(({ chunk_index }) => chunk_index);
 }
 
