@@ -1,5 +1,6 @@
 // Checks that a file's content matches its extension.
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { fail } from '../errors/app-error.js';
 import type { ByteRange } from '../storage/storage.js';
 import type { FileKind } from './file-kinds.js';
@@ -29,7 +30,7 @@ export type Charset = (typeof charsets)[number];
  * @throws file_content_mismatch
  */
 export async function checkedCharset(kind: FileKind, size: number, open: OpenFile): Promise<Charset | null> {
-  const head = await headOf(open, size);
+  const head = await buffer(await open({ start: 0, end: Math.min(size, headBytes) - 1 }));
   if (kind.content === 'text') {
     const start = head.toString('latin1').replace(/^(?:\xef\xbb\xbf|\s)+/, '');
     const isProgram = program.test(start) || markup.test(start);
@@ -58,13 +59,6 @@ async function signatureOf(content: Readable): Promise<string | undefined> {
 async function charsetOf(open: OpenFile): Promise<Charset | undefined> {
   for (const charset of charsets) if (await isTextIn(charset, await open())) return charset;
   return undefined;
-}
-
-async function headOf(open: OpenFile, size: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const bytes of await open({ start: 0, end: Math.min(size, headBytes) - 1 }))
-    pieces.push(bytes as Buffer);
-  return Buffer.concat(pieces);
 }
 
 // Valid to the end, without control characters other than tab, line ends and form feed.

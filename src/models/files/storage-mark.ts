@@ -3,6 +3,7 @@
 // receives.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { config } from '../../../config/index.js';
 import { logger } from '../../lib/watch/logger.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
@@ -79,10 +80,8 @@ function refuse(state: 'other' | 'missing' | 'new'): void {
 
 async function readMark(): Promise<string | undefined> {
   try {
-    const chunks: Buffer[] = [];
-    for await (const chunk of await (await storage()).get(fileKey, { start: 0, end: maxBytes - 1 }))
-      chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString('latin1');
+    const mark = await (await storage()).get(fileKey, { start: 0, end: maxBytes - 1 });
+    return (await buffer(mark)).toString('latin1');
   } catch (error) {
     if (error instanceof FileMissing) return undefined;
     throw unusable(error);
