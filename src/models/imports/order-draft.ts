@@ -38,7 +38,7 @@ export function draftOrder(rows: readonly SheetRow[], unnamed: string): OrderDra
     demand(rows[0] as SheetRow, 'user_id', problems);
   const given = rows.map((row) => lineOf(row, rows.length === 1, unnamed, problems));
   const lines = given.every((line) => line !== undefined) ? given : [];
-  const amount = lines.reduce((sum, { price, quantity }) => sum.plus(price.times(quantity)), new Money(0n));
+  const amount = lines.reduce((sum, { price, quantity }) => sum.plus(price.times(quantity)), Money.zero);
   if (lines.length > 0) checkAmount(amount, amountRow, rows[0] as SheetRow, problems);
   return {
     rows: rows.map(({ row }) => row),
@@ -61,7 +61,7 @@ export function oversizedDraft({ row, ref, problems }: SheetRow): OrderDraft {
     reason: 'too_many_lines',
     detail: maxLines,
   };
-  const nothing = { userRow: 0, amount: new Money(0n), remark: null, lines: [] };
+  const nothing = { userRow: 0, amount: Money.zero, remark: null, lines: [] };
   return { rows: [row], problems: [tooMany, ...problems], ...nothing };
 }
 

@@ -37,7 +37,7 @@ export interface NewOrder extends OrderFields {
 export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
   const { user_id, details: ordered, amount: stated, expire_in_seconds: lifetime, ...fields } = order;
   const at = now();
-  const amount = ordered.map(subtotal).reduce((sum, part) => sum.plus(part), new Money(0n));
+  const amount = ordered.map(subtotal).reduce((sum, part) => sum.plus(part), Money.zero);
   if (!amount.withinLimit) refuseField('value_not_acceptable', 'amount', 'number.unsafe');
   if (stated && !stated.equals(amount)) fail('order_amount_mismatch', { field: 'amount' });
   const order_no = newOrderNumber(at);
