@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { config } from '../../../config/index.js';
 import { now } from '../values/clock.js';
-import { sameDigest } from './secret-box.js';
+import { hmacHex, sameDigest } from './secret-box.js';
 
 /** Long enough for a browser that requests the ranges of a video while it plays. */
 const linkSeconds = 3600;
@@ -23,4 +23,4 @@ export function readLink(link: string, path: string): string | undefined {
 }
 
 const signature = (path: string, jti: string, seconds: number): string =>
-  createHmac('sha256', key).update(`${path}\n${jti}\n${seconds}`).digest('hex');
+  hmacHex(key, `${path}\n${jti}\n${seconds}`);
