@@ -15,5 +15,5 @@ export const settlePayment = job({
   payload: Joi.object<CallbackKey, true>({ id: id().required(), period: id().required() }).unknown(true),
   key: ({ id, period }) => `${period}-${id}`,
   run: (callback) => settle(callback),
-  onAbandoned: (callback) => recordFailure(callback, 'retrying'),
+  onAbandoned: recordFailure,
 });

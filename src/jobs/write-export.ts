@@ -36,7 +36,7 @@ export const writeExport = job({
   payload: Joi.object<{ id: number }, true>({ id: id().required() }),
   key: ({ id }) => String(id),
   run: ({ id }, signal) => write(id, signal),
-  onAbandoned: ({ id }) => failExport(id, 'export_failed'),
+  onAbandoned: ({ id }) => failExport(id),
   reopen: ({ id }) => reopenExport(id),
 });
 

@@ -3,7 +3,6 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { AppError } from '../../lib/errors/app-error.js';
-import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fill, say, type Language, type Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
 import type { NewNotification } from '../office/notification.js';
@@ -83,8 +82,8 @@ export async function finishExport(run: ExportRun, total: number, size: number):
 }
 
 /** Ends an export without a file. */
-export async function failExport(id: number, error: ErrorSlug): Promise<void> {
-  await endExport({ status: 2, error }, { id, status: 0 });
+export async function failExport(id: number): Promise<void> {
+  await endExport({ status: 2, error: 'export_failed' }, { id, status: 0 });
 }
 
 /** Reopens an export that failed after its last run. @returns false when it has ended otherwise or was removed */

@@ -142,8 +142,8 @@ const keyColumns = columnsOf(PaymentCallback, 'c', 'id', 'period', 'created_at')
 const keys = selection(keyColumns, 'payment_callbacks c');
 
 /** Records that a settlement failed after its last run; the sweeper will retry. */
-export async function recordFailure({ id, period }: CallbackKey, reason: string): Promise<void> {
-  await updateRows(PaymentCallback, { verdict: reason.slice(0, 50) }, { id, period, state: 'pending' });
+export async function recordFailure({ id, period }: CallbackKey): Promise<void> {
+  await updateRows(PaymentCallback, { verdict: 'retrying' }, { id, period, state: 'pending' });
 }
 
 /**
