@@ -60,8 +60,7 @@ export function columnsFor(
     const name = say(title, language);
     if (kind === 'time')
       return { title: `${name} (${zone ?? 'UTC'})`, kind, show: (cell) => local(String(cell)) };
-    if (show)
-      return { title: name, kind, show: (cell) => (cell === null ? cell : show(String(cell), language)) };
+    if (show) return { title: name, kind, show: (cell) => show(String(cell), language) };
     if (!texts) return { title: name, kind };
     const shown = new Map(Object.entries(texts).map(([value, text]) => [value, say(text, language)]));
     return { title: name, kind, show: (cell) => shown.get(String(cell)) ?? cell };
