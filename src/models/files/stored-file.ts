@@ -60,8 +60,11 @@ export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Prom
   } catch (error) {
     // A storage that did not answer would be waited for as long again; the sweeper removes the file.
     const end = error instanceof StorageUnavailable ? disownFile : abandonFile;
-    await end(key).catch(() =>
-      logger.warn({ storage_key: key }, 'removing a file without an owner failed; the sweeper will retry'),
+    await end(key).catch((failure: unknown) =>
+      logger.warn(
+        { error: failure, storage_key: key },
+        'removing a file without an owner failed; the sweeper will retry',
+      ),
     );
     throw error;
   }
