@@ -6,7 +6,7 @@ import { currentLanguage } from '../process/context.js';
 import type { Language } from '../values/language.js';
 import { findOversized } from './size-limits.js';
 
-const texts: Record<Language, Record<string, string>> = {
+const texts = {
   'zh-CN': {
     'any.required': '必填',
     'any.only': '取值不在允许范围内',
@@ -107,7 +107,9 @@ const texts: Record<Language, Record<string, string>> = {
     'file.max': 'must be at most {#limit} MB',
     'query.repeated': 'must be given only once',
   },
-};
+} satisfies Record<Language, Record<string, string>>;
+
+type Problem = keyof (typeof texts)['en-US'];
 
 const formats = new Set([
   'string.email',
@@ -150,8 +152,8 @@ function localised(schema: Joi.Schema, language: Language): Joi.Schema {
 }
 
 /** Texts of one problem in the caller's language, for checks no schema can express. */
-export function problem(type: keyof (typeof texts)['en-US'], limit: number | string = ''): string {
-  return (texts[currentLanguage()][type] ?? type).replace('{#limit}', String(limit));
+export function problem(type: Problem, limit: number | string = ''): string {
+  return texts[currentLanguage()][type].replace('{#limit}', String(limit));
 }
 
 /** Refuses a field with the text of such a problem. @throws the outcome with that slug */
@@ -165,9 +167,9 @@ export function refuseField(
 
 /** In place of a text of a query that cannot be the value asked for: why. */
 class Unfit {
-  readonly type: string;
+  readonly type: Problem;
 
-  constructor(type: 'number.integer' | 'number.unsafe' | 'query.repeated') {
+  constructor(type: Problem) {
     this.type = type;
   }
 }
