@@ -20,10 +20,10 @@ interface Option {
 }
 
 const sources = {
-  role: () => roleOptions(),
-  admin: () => adminOptions(),
-  permission: () => permissionOptions(),
-  payment_method: () => methodOptions(),
+  role: roleOptions,
+  admin: adminOptions,
+  permission: permissionOptions,
+  payment_method: methodOptions,
   department: async () => toTree(await departmentOptions()).map(toOption),
   menu: async () => toTree(await menuOptions()).map(toOption),
 } satisfies Record<string, () => Promise<Option[]>>;
