@@ -132,6 +132,19 @@ function worded(place: string, name: string): Worded | undefined {
   return components.schemas[place]?.properties[name] ?? parameters?.find((one) => one.name === name);
 }
 
+test('a filter is not described by what null means in a record', (t) => {
+  const described = Object.values(paths)
+    .flatMap((path) => Object.values(path))
+    .flatMap(({ operationId, parameters = [] }) =>
+      parameters.map(({ name, description }) => `${operationId}.${name}: ${description}`),
+    );
+  t.true(described.includes('listAdmins.department_id: Id of the department'));
+  t.deepEqual(
+    described.filter((words) => /\bnull\b/.test(words)),
+    [],
+  );
+});
+
 test('a field that shares its name with others is described by its own words', (t) => {
   const words: [place: string, name: string, RegExp][] = [
     ['BeginChunkUpload', 'action', /to do/],

@@ -39,6 +39,7 @@ and texts are Chinese or, with \`Accept-Language: en-US\`, English. \`trace_id\`
 
 \`page\` (from 1) and \`page_size\` (100 at most) choose the page; the answer is \`{list, page, page_size, total}\`. \`order_by\` is \`column:asc\` or
 \`column:desc\`, several separated by commas. Filters are query parameters; an empty one counts as not given.
+Those for texts match a part, literally; \`trace_id\`, \`source\`, \`job\` and \`extension\` match as a whole.
 
 ## Times, days and amounts
 

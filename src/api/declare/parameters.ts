@@ -81,7 +81,8 @@ function fields(
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: place,
-    description,
+    // What null stands for in a record says nothing about a filter.
+    description: (description as string | undefined)?.replace(/; null for .*/, ''),
     required: place === 'path' || required.includes(name),
     schema,
   }));
