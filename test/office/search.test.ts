@@ -49,11 +49,16 @@ test('an order is found by its number, its beginning and its end, in any case', 
   t.regex(hit?.status ?? '', /^(pending|paid)$/);
 });
 
-test('a payment is found by its number, its end, its order and its third-party number', async (t) => {
+test('a payment is found by its number, its end, its order and its third-party numbers', async (t) => {
   const { payment_no, order_no } = payment;
-  const transaction_id = unique('4200');
-  await service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), transaction_id });
-  for (const q of [payment_no, payment_no.slice(-10), order_no, transaction_id, transaction_id.slice(0, 10)])
+  const [transaction_id, second] = [unique('4200'), unique('4201')];
+  for (const number of [transaction_id, second])
+    await service.anonymous.post('//api/payment/notify/mock', {
+      ...mockCallback(payment),
+      transaction_id: number,
+    });
+  const numbers = [transaction_id, transaction_id.slice(0, 10), second];
+  for (const q of [payment_no, payment_no.slice(-10), order_no, ...numbers])
     t.true((await named(q)).includes(`payment ${payment_no}`), q);
 });
 

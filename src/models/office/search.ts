@@ -3,6 +3,7 @@
 // administrators, of whom there are few, and for the ends of numbers.
 import { escapeLike, isAscii } from '../../lib/input/list-query.js';
 import { now } from '../../lib/values/clock.js';
+import { allChannels } from '../../lib/channels/index.js';
 import { reports, select, type SqlValue } from '../../lib/database/db.js';
 import {
   orderPeriod,
@@ -56,7 +57,9 @@ const searches: Record<SearchKind, (text: string) => Promise<SearchHit[]>> = {
       [
         ...(await numberConditions('payments', 'p.payment_no', 'p.period', text, paymentPeriod)),
         ...(orderPeriod(upper(text)) === undefined ? [] : [exact('p.order_no', upper(text))]),
-        ...(text.length >= minThirdParty && isAscii(text) ? [startsWith('p.third_party_no', text)] : []),
+        ...(text.length >= minThirdParty && isAscii(text)
+          ? [startsWith('p.third_party_no', text), paidAlsoAs(text)]
+          : []),
       ],
     ),
   refund: async (text) =>
@@ -162,6 +165,14 @@ const startsWith = (column: string, text: string): Condition => ({
   sql: `${column} LIKE ?`,
   values: [`${escapeLike(text)}%`],
   order: column,
+});
+
+/** A payment that was paid twice shows its first number only. */
+const paidAlsoAs = (thirdPartyNo: string): Condition => ({
+  sql: `p.payment_no IN
+    (SELECT payment_no FROM third_party_numbers WHERE type IN (?) AND third_party_no = ?)`,
+  values: [allChannels.map(({ type }) => type), thirdPartyNo],
+  order: 'p.payment_no',
 });
 
 const upper = (text: string): string => text.toUpperCase();

@@ -41,7 +41,7 @@ export const routes = [
     summary: 'Find records of every kind by one text',
     description:
       'At most five each of orders, payments, refunds, users and administrators that the caller may list and show: by a number, its ' +
-      'beginning or its end (six characters or more; numbers of this month and the last), a third-party number, the beginning of a name, phone or e-mail ' +
+      'beginning or its end (six characters or more; numbers of this month and the last), each third-party number that paid it, the beginning of a name, phone or e-mail ' +
       'address, a numeric id of a user; and the operations of a trace id.',
     access: 'signedIn',
     query: Joi.object<{ q: string }, true>({
