@@ -17,8 +17,14 @@ import {
 } from '../models/trade/callback-intake.js';
 import { unverified } from '../models/trade/payment-callback.js';
 import { askPaymentSoon } from '../models/trade/payment-follow-up.js';
-import { acceptCallback, callbackRefusals, judge, readClaim } from './flows/callback-judgement.js';
-import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
+import {
+  acceptCallback,
+  callbackRefusals,
+  judge,
+  readClaim,
+  settleAccepted,
+  type Accepted,
+} from './flows/callback.js';
 import { limit } from './http/middleware/limits.js';
 import type { Context } from './declare/request-state.js';
 import { callbackBody, channelType } from './declare/channel-schemas.js';

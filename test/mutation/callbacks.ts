@@ -2,7 +2,7 @@
 import type { Fault } from './fault.js';
 
 const intake = 'src/api/payment-notify.ts';
-const judgement = 'src/api/flows/callback-judgement.ts';
+const flow = 'src/api/flows/callback.ts';
 const inbox = 'src/models/trade/payment-callback.ts';
 const store = 'src/models/trade/callback-intake.ts';
 const numbers = 'src/models/trade/third-party-number.ts';
@@ -12,7 +12,7 @@ const notify = 'test/trade/payment-notify.test.ts';
 
 export const callbacks: Fault[] = [
   {
-    file: judgement,
+    file: flow,
     from: `if (claim.amounts.some((given) => !given.equals(amount))) return`,
     to: `if (false as boolean) return`,
     breaks: 'the amount is ignored',
@@ -20,7 +20,7 @@ export const callbacks: Fault[] = [
     match: 'a wrong amount*',
   },
   {
-    file: judgement,
+    file: flow,
     from: `claim.amounts.some((given)`,
     to: `claim.amounts.every((given)`,
     breaks: 'one right amount hides a wrong one',
@@ -37,7 +37,7 @@ export const callbacks: Fault[] = [
     match: 'a wrong amount*',
   },
   {
-    file: judgement,
+    file: flow,
     from: `if (authenticity === 'forged') return`,
     to: `if ((authenticity as string) === '') return`,
     breaks: 'the signature is ignored',
@@ -45,7 +45,7 @@ export const callbacks: Fault[] = [
     match: 'no mutated signature*',
   },
   {
-    file: judgement,
+    file: flow,
     from: `if (!payment || payment.methodType !== type) return 'payment_not_found';`,
     to: `if (!payment) return 'payment_not_found';`,
     breaks: 'a channel reports for payments of another one',
@@ -62,7 +62,7 @@ export const callbacks: Fault[] = [
     match: 'a wrong amount*',
   },
   {
-    file: judgement,
+    file: flow,
     from: `payment.status === 'paid' && payment.thirdPartyNo === claim.thirdPartyNo`,
     to: `payment.status === 'paid'`,
     breaks: 'a second transaction for a paid payment is swallowed',

@@ -7,7 +7,7 @@ const wechatKeys = 'src/lib/channels/wechat-keys.ts';
 const wechatRequest = 'src/lib/channels/wechat-request.ts';
 const alipay = 'src/lib/channels/alipay.ts';
 const intake = 'src/api/payment-notify.ts';
-const judgement = 'src/api/flows/callback-judgement.ts';
+const flow = 'src/api/flows/callback.ts';
 const wechats = 'test/trade/notices-wechat.test.ts';
 const alipayNotices = 'test/trade/notices-alipay.test.ts';
 const everyNotice = 'test/trade/notices.test.ts';
@@ -158,7 +158,7 @@ export const notices: Fault[] = [
     match: '*notices that report no money*',
   },
   {
-    file: judgement,
+    file: flow,
     from: `if (authenticity === 'foreign') return 'payment_merchant_mismatch';`,
     to: ``,
     breaks: 'a foreign notice is taken for ours',
@@ -175,7 +175,7 @@ export const notices: Fault[] = [
     match: '*a signed notice for another account*',
   },
   {
-    file: judgement,
+    file: flow,
     from: `  const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });`,
     to: `  void recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' }).catch(() => undefined);
   const callback = { id: 0, period: 0 };`,

@@ -4,8 +4,15 @@ import { currentTraceId } from '../../lib/process/context.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { findCalledPayment, type CalledPayment } from '../../models/trade/callback-intake.js';
 import { storedCallback, type StoredCallback } from '../../models/trade/payment-callback.js';
-import { acceptCallback, isPaidBy, judge, noted, readClaim } from './callback-judgement.js';
-import { settleAccepted, type Accepted } from './callback-settlement.js';
+import {
+  acceptCallback,
+  isPaidBy,
+  judge,
+  noted,
+  readClaim,
+  settleAccepted,
+  type Accepted,
+} from './callback.js';
 
 /** Outcome of a replay: that of settling, `processing` when it takes longer, `noted` when it reports no money. */
 export const replayOutcomes = [

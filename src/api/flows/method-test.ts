@@ -12,7 +12,7 @@ import { fill, say, type Text } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
 import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/values/numbers.js';
 import { openedMethod } from '../../models/trade/payment-method.js';
-import { judge, readClaim } from './callback-judgement.js';
+import { judge, readClaim } from './callback.js';
 
 interface MethodCheck {
   /** `config.<key>`, or `notify_url`. */

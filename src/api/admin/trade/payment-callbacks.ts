@@ -4,7 +4,7 @@ import { id, recordNumber } from '../../../lib/input/schema.js';
 import { getPayment } from '../../../models/trade/payment.js';
 import { oneOf, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { callbackRefusals } from '../../flows/callback-judgement.js';
+import { callbackRefusals } from '../../flows/callback.js';
 import { replayCallback, replayOutcomes } from '../../flows/callback-replay.js';
 
 export const routes = [

@@ -1,4 +1,6 @@
-// Verification of callbacks: the same for a new one, a replayed one and a test.
+// A callback on its way: verified, stored, settled. The same for a new one and a replayed one; a test is only verified.
+import { config } from '../../../config/index.js';
+import { settlePayment } from '../../jobs/settle-payment.js';
 import {
   ChannelFailure,
   type CallbackClaim,
@@ -7,18 +9,23 @@ import {
 } from '../../lib/channels/channel.js';
 import { hasOpenResults, isEnabled } from '../../lib/channels/index.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import { withTimeout } from '../../lib/process/timers.js';
+import { QueueUnavailable } from '../../lib/queue/queue.js';
 import { now } from '../../lib/values/clock.js';
 import { logger, throttled } from '../../lib/watch/logger.js';
+import { settlementSeconds } from '../../lib/watch/metrics.js';
 import {
   recordHarmless,
   recordVerified,
   type Attempt,
   type CalledPayment,
 } from '../../models/trade/callback-intake.js';
+import type { Settlement } from '../../models/trade/payment-attempt.js';
+import { verdictOf, type CallbackKey } from '../../models/trade/payment-callback.js';
 import { askPaymentSoon, followAnew } from '../../models/trade/payment-follow-up.js';
 import { configsOfType } from '../../models/trade/payment-method.js';
+import { settle } from '../../models/trade/payment-settlement.js';
 import { noteRefund } from '../../models/trade/refund-elsewhere.js';
-import type { Accepted } from './callback-settlement.js';
 
 /** What a callback, new or replayed, may be refused for. */
 export const callbackRefusals = [
@@ -101,6 +108,14 @@ export const isPaidBy = ({ claim, payment }: VerifiedCallback): boolean =>
 
 type Circumstances = Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'fields' | 'state' | 'verdict' | 'paidAt'>;
 
+/** A verified callback in the inbox. */
+export interface Accepted {
+  paymentNo: string;
+  orderNo: string;
+  /** Undefined when the payment was paid before and there is nothing to settle. */
+  callback: CallbackKey | undefined;
+}
+
 /**
  * Stores a verified callback; one that reports money is then to be settled.
  *
@@ -131,4 +146,54 @@ export async function acceptCallback(
   }
   const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });
   return callback && { ...numbers, callback };
+}
+
+/** A stored callback is acknowledged this long before the deadline, settled or not. */
+const answerMs = 100;
+/** Time for the last read of an attempt whose result was not published. */
+const lastReadMs = 200;
+
+/**
+ * Outcome of settling a callback.
+ *
+ * @param deadline milliseconds of performance.now() by which the payment company must be answered
+ * @returns undefined when it is not settled in time; the sweeper will finish it
+ */
+export async function settleAccepted(
+  { callback }: Accepted,
+  deadline: number,
+): Promise<Settlement | undefined> {
+  if (!callback) return 'already_paid';
+  const stop = settlementSeconds.startTimer();
+  const verdict = await unlessLate(settled(callback, deadline), deadline);
+  stop({ verdict: verdict ?? 'processing' });
+  return verdict;
+}
+
+async function settled(callback: CallbackKey, deadline: number): Promise<Settlement | undefined> {
+  const waitMs = Math.min(
+    config.payments.callbackWaitMs,
+    deadline - answerMs - lastReadMs - performance.now(),
+  );
+  try {
+    const result = await settlePayment.enqueueAndWait(callback, Math.max(0, waitMs));
+    return result ?? (await settledMeanwhile(callback));
+  } catch (error) {
+    if (!(error instanceof QueueUnavailable)) throw error;
+  }
+  return settle(callback);
+}
+
+async function settledMeanwhile(callback: CallbackKey): Promise<Settlement | undefined> {
+  const found = await verdictOf(callback);
+  return found && found.state !== 'pending' ? (found.verdict as Settlement) : undefined;
+}
+
+// The attempt is stored, so neither being late nor failing is a reason to have the payment company send it again.
+function unlessLate<T>(result: Promise<T>, deadline: number): Promise<T | undefined> {
+  const sure = result.catch((error: unknown) => {
+    logger.warn({ error }, 'settling a callback failed; the sweeper will retry');
+    return undefined;
+  });
+  return withTimeout(sure, deadline - answerMs - performance.now(), (resolve) => resolve(undefined));
 }
