@@ -34,7 +34,7 @@ export const paymentsSettings: Joi.StrictSchemaMap<PaymentsEnvironment> = {
     (word) => resultTypes.includes(word),
     `"{#word}", which has no results to open; there are ${resultTypes.join(', ')}`,
   ).description(
-    'channels whose callbacks are verified and settled: wechat, alipay (docs/channels.md); those of others are stored and answered 501',
+    `channels whose callbacks are verified and settled: ${resultTypes.join(', ')} (docs/channels.md); those of others are stored and answered 501`,
   ),
   PAYMENT_UNSIGNED_MOCK_ALLOWED: Joi.boolean().description(
     'accept mock callbacks of a method without a shared secret; false in production only',
