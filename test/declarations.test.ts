@@ -141,8 +141,9 @@ test('every queue has a job', (t) => {
 
 test('retries of a job outlast a restart', (t) => {
   for (const { name, attempts, backoffMs, timeoutMs } of jobs) {
-    t.true(attempts >= 8, name);
-    t.true(backoffMs >= 100 && timeoutMs >= 1000, name);
+    t.true(attempts >= 8, `${name} has at least 8 attempts`);
+    t.true(backoffMs >= 100, `${name} waits at least 100 ms before the second`);
+    t.true(timeoutMs >= 1000, `${name} may take at least 1000 ms`);
   }
 });
 
