@@ -112,10 +112,9 @@ async function receive(
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   const callback = { raw, headers: headersOf(ctx, channel), fields, receivedAt: now() };
   const accepted = await accept(channel, callback, ctx);
-  const settlement = await settleAccepted(accepted, deadline);
-  if (settlement === 'payment_third_party_no_used') fail('payment_third_party_no_used');
+  const outcome = await settleAccepted(accepted, deadline);
   if (channel.accepted) return plainAnswer(channel.accepted);
-  const status = settlement === undefined || settlement === 'gone' ? 'processing' : 'paid';
+  const status = outcome === 'processing' ? 'processing' : 'paid';
   return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
 }
 
@@ -144,8 +143,7 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
     traceId,
   };
   const judged = await judge(channel, { callback, claim, payment }, AbortSignal.timeout(maxKeyMs));
-  if (typeof judged !== 'string')
-    return (await acceptCallback(judged, circumstances)) ?? fail('payment_third_party_no_used');
+  if (typeof judged !== 'string') return acceptCallback(judged, circumstances);
 
   const believed = isTrusted ? claim : undefined;
   const attempt = {

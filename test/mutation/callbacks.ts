@@ -103,9 +103,9 @@ export const callbacks: Fault[] = [
     match: 'an unverifiable notice marks its payment',
   },
   {
-    file: intake,
-    from: `settlement === undefined || settlement === 'gone'`,
-    to: `settlement === 'gone'`,
+    file: flow,
+    from: `verdict === undefined || verdict === 'gone'`,
+    to: `verdict === 'gone'`,
     breaks: 'what is not settled is answered as paid',
     test: 'test/faults/workers.test.ts',
     match: 'a callback not settled in time is answered processing',

@@ -45,9 +45,7 @@ export async function replayCallback(
   const accepted =
     stored.state === 'refused' ? await verifyAgain(stored, payment, deadline) : waiting(stored, payment);
   if (accepted === noted) return noted;
-  const settlement = await settleAccepted(accepted, deadline);
-  if (settlement === 'payment_third_party_no_used') fail(settlement);
-  return settlement === undefined || settlement === 'gone' ? 'processing' : settlement;
+  return settleAccepted(accepted, deadline);
 }
 
 function waiting(stored: StoredCallback, { orderNo }: CalledPayment): Accepted {
@@ -75,6 +73,6 @@ async function verifyAgain(
   if (isPaidBy(judged)) return waiting(stored, payment);
   const traceId = currentTraceId() ?? '';
   const attempt = { type, period, arrived, ip, traceId, receivedAt: created_at };
-  const accepted = (await acceptCallback(judged, attempt)) ?? fail('payment_third_party_no_used');
+  const accepted = await acceptCallback(judged, attempt);
   return judged.claim.says === 'other' ? noted : accepted;
 }

@@ -8,6 +8,7 @@ import {
   type RawCallback,
 } from '../../lib/channels/channel.js';
 import { hasOpenResults, isEnabled } from '../../lib/channels/index.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { withTimeout } from '../../lib/process/timers.js';
 import { QueueUnavailable } from '../../lib/queue/queue.js';
@@ -119,12 +120,12 @@ export interface Accepted {
 /**
  * Stores a verified callback; one that reports money is then to be settled.
  *
- * @returns undefined when its third-party number belongs to another payment; this one is then flagged
+ * @throws payment_third_party_no_used when its number belongs to another payment; this one is then flagged
  */
 export async function acceptCallback(
   verified: VerifiedCallback,
   circumstances: Circumstances,
-): Promise<Accepted | undefined> {
+): Promise<Accepted> {
   const { paymentNo, says, thirdPartyNo, paidAt, signed, fields } = verified.claim;
   const numbers = { paymentNo, orderNo: verified.payment.orderNo };
   const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
@@ -145,7 +146,7 @@ export async function acceptCallback(
     return { ...numbers, callback: undefined };
   }
   const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });
-  return callback && { ...numbers, callback };
+  return { ...numbers, callback: callback ?? fail('payment_third_party_no_used') };
 }
 
 /** A stored callback is acknowledged this long before the deadline, settled or not. */
@@ -153,21 +154,22 @@ const answerMs = 100;
 /** Time for the last read of an attempt whose result was not published. */
 const lastReadMs = 200;
 
+/** processing: not settled in time; the sweeper will finish it. */
+type Outcome = 'processing' | Exclude<Settlement, 'gone' | 'payment_third_party_no_used'>;
+
 /**
- * Outcome of settling a callback.
+ * Settles an accepted callback.
  *
  * @param deadline milliseconds of performance.now() by which the payment company must be answered
- * @returns undefined when it is not settled in time; the sweeper will finish it
+ * @throws payment_third_party_no_used
  */
-export async function settleAccepted(
-  { callback }: Accepted,
-  deadline: number,
-): Promise<Settlement | undefined> {
+export async function settleAccepted({ callback }: Accepted, deadline: number): Promise<Outcome> {
   if (!callback) return 'already_paid';
   const stop = settlementSeconds.startTimer();
   const verdict = await unlessLate(settled(callback, deadline), deadline);
   stop({ verdict: verdict ?? 'processing' });
-  return verdict;
+  if (verdict === 'payment_third_party_no_used') fail(verdict);
+  return verdict === undefined || verdict === 'gone' ? 'processing' : verdict;
 }
 
 async function settled(callback: CallbackKey, deadline: number): Promise<Settlement | undefined> {
