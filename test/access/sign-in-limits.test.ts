@@ -5,6 +5,7 @@ import '../support/no-captchas.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
+import { connectionsAt, otherConnection } from '../support/other-connection.js';
 import { startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
@@ -133,6 +134,23 @@ test('a right guess among many concurrent wrong ones does not open a locked name
     times(12, (index) => (index === 6 ? login(client, account) : wrong(client, account))),
   );
   t.is(statuses(answers, 429), 12);
+});
+
+test.serial('a right guess under way while its name is locked does not open it', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const reading = () => connectionsAt(`%FROM \`admins\`%${account.username}%`);
+  const holder = await otherConnection();
+  await holder.query('LOCK TABLES admins WRITE');
+  const guess = login(direct, account);
+  await until(async () => (await reading()).length === 1);
+  // Each is counted before it reads whose name it was.
+  const forged = { ...account, captcha_id: 'unknown', captcha_code: 'abcde' };
+  const others = times(config.auth.loginMaxAttempts, () => direct.post('/login', forged));
+  await until(async () => (await reading()).length === 1 + others.length);
+  await holder.end();
+  t.is(statuses(await Promise.all(others), 400), others.length);
+  const { status, code } = await guess;
+  t.deepEqual([status, code], [429, 10006]);
 });
 
 test('a success resets the failures', async (t) => {
