@@ -1,7 +1,9 @@
 // Which addresses of payment companies are asked, by name and by what the name resolves to.
 import '../support/environment.js';
+import dns, { type LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { ChannelFailure } from '../../src/lib/channels/channel.js';
@@ -29,6 +31,7 @@ test('plain, private, special and disguised addresses are refused', (t) => {
     ...['https://169.254.169.254/', 'https://100.100.100.200/', 'https://168.63.129.16/', 'https://0.0.0.0/'],
     ...['https://224.0.0.1/', 'https://255.255.255.255/', 'https://192.0.2.1/', 'https://198.18.0.1/'],
     ...['https://[::1]/', 'https://[::]/', 'https://[fe80::1]/', 'https://[fd00:ec2::254]/'],
+    ...['https://[::127.0.0.1]/', 'https://[100:0:0:1::1]/', 'https://[4000::1]/'],
     ...['https://[::ffff:127.0.0.1]/', 'https://[::ffff:a9fe:a9fe]/', 'https://[64:ff9b::7f00:1]/'],
     ...[
       'https://１２７.0.0.1/',
@@ -41,7 +44,7 @@ test('plain, private, special and disguised addresses are refused', (t) => {
   }
 });
 
-test('a name that resolves to a private address is refused', async (t) => {
+test.serial('a name that resolves to a private address is refused', async (t) => {
   let connections = 0;
   const server = createServer().listen(0, '127.0.0.1');
   server.on('connection', () => connections++);
@@ -57,4 +60,28 @@ test('a name that resolves to a private address is refused', async (t) => {
     t.regex(error?.message ?? '', /is not public/, host);
   }
   t.is(connections, 0);
+});
+
+test.serial('a name is refused if one of its addresses is private', async (t) => {
+  const { lookup } = dns;
+  const resolvingTo = (found: unknown) => {
+    dns.lookup = found as typeof lookup;
+    syncBuiltinESMExports();
+  };
+  t.teardown(() => resolvingTo(lookup));
+  const [open, closed] = [
+    { address: '8.8.8.8', family: 4 },
+    { address: '127.0.0.1', family: 4 },
+  ];
+  for (const addresses of [
+    [open, closed],
+    [closed, open],
+  ]) {
+    const found = (_: string, __: unknown, done: (error: null, all: LookupAddress[]) => void) =>
+      done(null, addresses);
+    resolvingTo(found);
+    const request = { method: 'GET' as const, headers: {} };
+    const asked = requestGateway(new URL('https://mixed.test/'), request, AbortSignal.timeout(5000));
+    t.regex((await t.throwsAsync(asked))?.message ?? '', /is not public/);
+  }
 });

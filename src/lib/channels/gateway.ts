@@ -4,6 +4,7 @@ import { lookup, type LookupAddress } from 'node:dns';
 import { request as sendPlainly, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as sendOverTls } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { config } from '../../../config/index.js';
 import { parseIp } from '../values/ip.js';
 import { unreadable } from './answer-reasons.js';
@@ -25,6 +26,8 @@ const connectMs = 3000;
 const maxAnswer = 256 * 1024;
 // Azure's metadata service has a public-looking address.
 const metadataAddress = '168.63.129.16';
+// IANA assigns IPv6 addresses of the internet from 2000::/3 only; `::127.0.0.1` counts as unicast, too.
+const globalUnicast = ipaddr.IPv6.parse('2000::');
 const localName = /(^|\.)(localhost|local|internal|localdomain)\.?$/i;
 
 const reasons = {
@@ -147,5 +150,6 @@ const isAddress = (url: URL): boolean => parseIp(bareHost(url)) !== undefined;
 
 function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
-  return ip !== undefined && ip.range() === 'unicast' && ip.toString() !== metadataAddress;
+  if (ip?.range() !== 'unicast' || ip.toString() === metadataAddress) return false;
+  return ip.kind() === 'ipv4' || ip.match(globalUnicast, 3);
 }
