@@ -260,6 +260,24 @@ test('a password is not reset for somebody who gets more rights while it is hash
   await admin.delete(`/admins/${made.id}`);
 });
 
+test('an administrator is not created with a role that gets more rights meanwhile', async (t) => {
+  const manager = await signedInWith(admin, everyRight);
+  const role = await makeRole(admin);
+  const other = await otherConnection();
+  await other.query('START TRANSACTION');
+  await other.query('SELECT id FROM roles WHERE id = ? FOR UPDATE', [role.id]);
+  const username = unique('admin');
+  const body = { username, password: 'secret-1', nickname: 'x', role_ids: [role.id] };
+  const creating = manager.post('/admins', body);
+  await until(async () => (await lockWaits('FROM `roles`')) > 0);
+  const given = `INSERT INTO role_permissions (role_id, permission_id) SELECT ?, id FROM permissions WHERE slug = 'role.store'`;
+  await other.query(given, [role.id]);
+  await other.query('COMMIT');
+  await other.end();
+  t.deepEqual(outcome(await creating), beyondOwn);
+  t.is((await admin.get(`/admins?username=${username}`)).data.total, 0);
+});
+
 test.serial('sessions are not ended for somebody who gets more rights meanwhile', async (t) => {
   const manager = await signedInWith(admin, [...everyRight, 'online_admin.kick_out']);
   const made = await makeAdmin(admin);
