@@ -57,7 +57,7 @@ async function redisContent(): Promise<string> {
 }
 
 /** Sends a canary wherever a secret may stand. @returns a token that was used, and the statuses of the answers */
-async function sendSecrets(): Promise<{ token: string; statuses: number[] }> {
+async function sendSecrets(): Promise<{ token: string; statuses: number[]; answers: string[] }> {
   const anonymous = admin.with({ Authorization: '' });
   const account = await makeAdmin(admin);
   await admin.put(`/admins/${account.id}/password`, { password: canary('old') });
@@ -108,16 +108,19 @@ async function sendSecrets(): Promise<{ token: string; statuses: number[] }> {
     [anonymous, 'POST', '//api/payment/notify/mock', notice],
   ];
   const statuses: number[] = [];
+  const answers: string[] = [];
   for (const [client, method, path, content] of requests) {
-    statuses.push(
-      (await client.request(method, path, { body: content, headers: { Cookie: canary('cookie') } })).status,
-    );
+    const sent = { body: content, headers: { Cookie: canary('cookie') } };
+    const { status, text } = await client.request(method, path, sent);
+    statuses.push(status);
+    answers.push(text);
   }
-  return { token, statuses };
+  return { token, statuses, answers };
 }
 
-test.serial('no secret reaches jobs, Redis or the log tables', async (t) => {
-  const { token, statuses } = await sendSecrets();
+test.serial('no secret reaches answers, jobs, Redis or the log tables', async (t) => {
+  const { token, statuses, answers } = await sendSecrets();
+  for (const answer of answers) t.notRegex(answer, /canary-/);
   t.true(
     statuses.every((status) => status < 500) && statuses.filter((status) => status === 200).length >= 5,
     statuses.join(),
@@ -133,6 +136,8 @@ test.serial('no secret reaches jobs, Redis or the log tables', async (t) => {
     select<{ path: string }>('SELECT * FROM operation_logs'),
     select<{ outcome: string }>('SELECT * FROM login_logs'),
     select<object>('SELECT * FROM payment_callbacks'),
+    select<object>('SELECT * FROM system_logs'),
+    select<object>('SELECT * FROM failed_jobs'),
   ]);
   t.true(tables[0].some(({ path }) => path === '/api/admin/payment-methods'));
   t.true(tables[1].some(({ outcome }) => outcome === 'captcha_invalid'));
