@@ -86,7 +86,7 @@ interface LoginRow {
   os: string;
 }
 
-test('a sign-in stores a session, its time and a login-log entry', async (t) => {
+test('a sign-in stores a session of its own, its time and a login-log entry', async (t) => {
   const account = await makeAdmin(service.admin);
   const userAgent =
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36';
@@ -111,6 +111,8 @@ test('a sign-in stores a session, its time and a login-log entry', async (t) => 
     [logged.admin_id, logged.status, logged.outcome, logged.os],
     [account.id, 1, 'login_success', 'Windows 10'],
   );
+  const again = (await login(service.anonymous, account)).data;
+  t.not(verifyToken(again.token).jti, session?.jti);
 });
 
 test('a wrong password and an unknown name get the same answer', async (t) => {
