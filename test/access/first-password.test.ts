@@ -6,6 +6,7 @@ import { makeAdmin, unique } from '../support/factories.js';
 import { openStream } from '../support/events.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
 import { Client, outcome } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
@@ -44,6 +45,8 @@ test('an account with a password set by someone else can only change it', async 
     const answer = await own.request(method, path, method === 'GET' ? {} : { body: {} });
     t.deepEqual(outcome(answer), mustChange, path);
   }
+  const ticket = await ticketOf(own.at(service.url));
+  await t.throwsAsync(openSocket(careful.url, ticket), { message: '403' }, 'a ticket of another process');
   t.is((await own.with({ 'Accept-Language': 'en-US' }).get('/heartbeat')).message.includes('changed'), true);
   t.is((await own.put('/password', ownPassword('secret-1', 'gentle-Harbour-7'))).status, 200);
   t.is((await own.get('/heartbeat')).status, 200, 'in the same session, at once');
