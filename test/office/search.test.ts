@@ -3,6 +3,7 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import type { Client } from '../support/client.js';
 import {
+  makeAdmin,
   makeMethod,
   makePayment,
   makeUser,
@@ -95,16 +96,34 @@ test('an administrator and a trace are found', async (t) => {
   const { headers } = await service.admin.put('/profile', { nickname: 'Found' });
   const traceId = headers.get('X-Trace-Id') ?? '';
   await until(async () => (await named(traceId)).includes(`trace ${traceId}`));
+  const clerk = await signedInWith(service.admin, ['admin.index', 'admin.show']);
+  t.deepEqual(await named(traceId, clerk), []);
   const noteIn = async (language: string): Promise<string> =>
     (await service.admin.get(`/search?q=${traceId}`, { 'Accept-Language': language })).data.list[0].note;
   t.deepEqual([await noteIn('zh-CN'), await noteIn('en-US')], ['修改个人资料', 'Change my profile']);
 });
 
-test('what the caller may not list is not found', async (t) => {
-  const nobody = await signedInWith(service.admin, ['dashboard.show']);
-  const clerk = await signedInWith(service.admin, ['order.index', 'order.show']);
-  t.deepEqual(await find(payment.order_no, nobody), []);
-  t.deepEqual(await named(payment.order_no, clerk), [`order ${payment.order_no}`]);
+test('each kind is found by who may list and show it only', async (t) => {
+  const { admin } = service;
+  const { order_no, payment_no } = await makePayment(admin, methodId);
+  await service.anonymous.post('//api/payment/notify/mock', mockCallback({ payment_no, amount: 12.3 }));
+  const refund = { payment_no, destination: 'balance', reason: 'sold out' };
+  const { refund_no } = (await admin.post('/refunds', refund)).data;
+  const [user, other] = [await makeUser(admin), await makeAdmin(admin)];
+  for (const [kind, text, id] of [
+    ['order', order_no, order_no],
+    ['payment', order_no, payment_no],
+    ['refund', payment_no, refund_no],
+    ['user', user.username, user.id],
+    ['admin', other.username, other.id],
+  ] as const) {
+    const found = async (...verbs: string[]) => {
+      const slugs = verbs.map((verb) => `${kind}.${verb}`);
+      return named(text, await signedInWith(admin, slugs));
+    };
+    t.deepEqual([await found(), await found('index'), await found('show')], [[], [], []], kind);
+    t.deepEqual(await found('index', 'show'), [`${kind} ${id}`]);
+  }
   t.is((await service.anonymous.get('/search?q=admin')).status, 401);
 });
 
