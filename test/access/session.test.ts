@@ -223,9 +223,12 @@ test.serial('links and tickets end when their session expires', async (t) => {
   const role = await makeRole(service.admin, ['attachment.show', 'dashboard.show']);
   const { id } = (await service.admin.upload('/attachments/upload', png, { filename: 'a.png' })).data;
   const own = await signedIn(await makeAdmin(service.admin, [role.id]));
+  const link = async () =>
+    (await own.get(`/attachments/${id}/link`)).data as { url: string; expires_at: string };
+  const early = await link();
   const ends = Date.now() + config.auth.jwtTtlMinutes * 60_000;
   setClock(new Date(ends - 60_000));
-  const { pathname, search } = new URL((await own.get(`/attachments/${id}/link`)).data.url as string);
+  const { pathname, search } = new URL((await link()).url);
   const stream = `/api/admin/dashboard/stream?ticket=${await ticketOf(own)}`;
   const opened = async (path: string): Promise<unknown[]> => {
     const response = await fetch(service.url + path);
@@ -233,6 +236,12 @@ test.serial('links and tickets end when their session expires', async (t) => {
     await response.body?.cancel();
     return [200];
   };
+  setClock(new Date(Date.parse(early.expires_at) - 1000));
+  const first = early.url.slice(new URL(early.url).origin.length);
+  t.deepEqual(await opened(first), [200]);
+  setClock(new Date(early.expires_at));
+  t.like(await opened(first), [401, { error_code: 'link_invalid' }], 'a link ends after an hour');
+  setClock(new Date(ends - 60_000));
   for (const path of [pathname + search, stream]) t.deepEqual(await opened(path), [200], path);
   setClock(new Date(ends + 1000));
   for (const path of [pathname + search, stream])

@@ -110,6 +110,7 @@ test('a signed address opens its file without a header', async (t) => {
     at(url).replace(/\?link=\d+/, '?link=99999999999'),
   ])
     t.is((await fetch(other)).status, 401, other);
+  t.is((await fetch(at(url), { headers: { Authorization: 'Bearer x' } })).status, 401, 'a token goes before');
   t.is((await own.post('/logout')).status, 200);
   t.is((await fetch(at(url))).status, 401, 'it ends with its session');
 });
