@@ -10,6 +10,7 @@ import {
   makePayment,
   mockCallback,
   mockSign,
+  unique,
   type MadeAdmin,
 } from '../support/factories.js';
 import { runCli, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
@@ -39,6 +40,11 @@ async function rowOf(id: number): Promise<{ secrets: string; updated_at: Date }>
   return row as NonNullable<typeof row>;
 }
 
+/** Creates a user, always under the same Idempotency-Key. */
+const user = { username: unique('user'), password: 'secret-1' };
+const createdAt = ({ url }: TestProcess) =>
+  service.admin.at(url).post('/users', user, { 'Idempotency-Key': user.username });
+
 const resealed = (id: number, secrets: string) => until(async () => (await rowOf(id)).secrets !== secrets);
 
 test.serial('a key can be replaced in steps without downtime', async (t) => {
@@ -52,6 +58,8 @@ test.serial('a key can be replaced in steps without downtime', async (t) => {
     startWorkerProcess({ APP_KEY_PREVIOUS: after }, 'payments'),
   ]);
   t.is(await paysAt(both, id), 'paid', 'a secret under the old key');
+  const { id: made } = (await createdAt(old)).data;
+  t.is((await createdAt(both)).data.id, made, 'a repeated request');
   t.deepEqual([await statusAt(both, active), await statusAt(both, active)], [200, 200]);
   t.is(await statusAt(both, { ...active, password: 'wrong' }), 401);
   t.is(await statusAt(both, { ...active, username: 'nobody' }), 401);
@@ -69,6 +77,8 @@ test.serial('a key can be replaced in steps without downtime', async (t) => {
 
   const only = await startApi({ APP_KEY: after });
   for (const method of [id, newer.id, straggler.id]) t.is(await paysAt(only, method), 'paid');
+  const forgotten = (await createdAt(only)).errorCode;
+  t.is(forgotten, 'idempotency_key_reused', 'what is stored of a request says nothing without the key');
   t.is(await statusAt(only, active), 200, 'the password was hashed anew at the sign-in');
   t.is(await statusAt(only, absent), 401, 'who has not signed in since needs the previous key');
   t.is(await statusAt(both, absent), 200);
