@@ -20,6 +20,8 @@ if (tls) {
   account.push(`ssl-ca=${inFile(path.resolve(config.root, authority))}`);
   account.push('loose-ssl-verify-server-cert', 'loose-ssl-mode=VERIFY_IDENTITY');
 }
+// MariaDB's would print a failed statement, which has thousands of rows, before the error.
+account.push('[mariadb-client]', 'loose-skip-print-query-on-error');
 writeFileSync(process.argv[2] ?? '', `${account.join('\n')}\n`, { mode: 0o600 });
 
 const settings = {

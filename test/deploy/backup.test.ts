@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import test from 'ava';
 import { projectRoot } from '../../config/environment.js';
 import type { MonthSum } from '../../src/models/figures/consistency.js';
@@ -23,7 +23,7 @@ import { Client } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
 import { makeMethod, makePayment, makeUser, mockCallback } from '../support/factories.js';
 import { programPath } from '../support/faults.js';
-import { png } from '../support/files.js';
+import { png, sha256 } from '../support/files.js';
 import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
@@ -178,6 +178,18 @@ test.serial('a backup that fails leaves nothing, and keeping none is refused', a
   });
   await t.throwsAsync(run('backup.sh', [backups, '0'], env.fresh), { message: /a number from 1, not "0"/ });
   t.deepEqual(readdirSync(backups), []);
+});
+
+test.serial('a restore that fails says why without printing rows', async (t) => {
+  const path = mkdtempSync(join(folder, 'broken-'));
+  mkdirSync(join(path, 'files'));
+  const dump = gzipSync('INSERT INTO missing VALUES (1), (424242);\n');
+  writeFileSync(join(path, 'database.sql.gz'), dump);
+  writeFileSync(join(path, 'SHA256'), `${sha256(dump)}  database.sql.gz\n`);
+  const settings = { ...env.fresh, DB_NAME: `${name}_broken`, STORAGE_ROOT: join(folder, 'broken') };
+  const { message } = await t.throwsAsync(run('restore.sh', [path], settings));
+  t.regex(message, /ERROR 1146 .*missing' doesn't exist/);
+  t.notRegex(message, /424242/);
 });
 
 test.serial('a backup of a bucket has what is in it and links what the one before has', async (t) => {
