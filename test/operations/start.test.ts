@@ -165,6 +165,17 @@ test.serial('wrong database credentials end a start at once', async (t) => {
   }
 });
 
+test.serial('an address that cannot be listened on is named', async (t) => {
+  const refused = await t.throwsAsync(startApi({ HOST: '203.0.113.9' }));
+  t.regex(fatalLine(refused?.message), /^HOST and PORT cannot be used: .*not available 203\.0\.113\.9/);
+  const metrics = { METRICS_HOST: '203.0.113.9', METRICS_PORT: '9300', METRICS_TOKEN: 'a-token-of-the-test' };
+  const api = await startApi(metrics);
+  await until(() =>
+    /not available 203\.0\.113\.9:9300.*METRICS_HOST and METRICS_PORT cannot be used/.test(api.output()),
+  );
+  await api.stop();
+});
+
 test('npm test does not run on production servers', async (t) => {
   const child = spawn(process.execPath, ['bin/test.mjs'], {
     cwd: config.root,

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
+import { StartRefused } from '../../lib/process/lifecycle.js';
 import { createApp } from '../app.js';
 import { closeConnections } from './live-connections.js';
 import { acceptSockets } from './notification-socket.js';
@@ -12,7 +13,7 @@ import { acceptSockets } from './notification-socket.js';
 /** A connection is closed after so many requests. */
 const maxRequestsPerSocket = 1000;
 
-/** Listens; resolves when connections are accepted. */
+/** Listens; resolves when connections are accepted. @throws StartRefused when the address cannot be used */
 export function listen(port: number, host: string): Promise<Server> {
   const options = {
     IncomingMessage: IncomingRequest,
@@ -38,7 +39,9 @@ export function listen(port: number, host: string): Promise<Server> {
     response.once('close', () => running.delete(response));
   });
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', ({ message }) =>
+      reject(new StartRefused(`HOST and PORT cannot be used: ${message}`)),
+    );
     server.listen(port, host, () => resolve(server));
   });
 }

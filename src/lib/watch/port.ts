@@ -17,8 +17,8 @@ const againMs = 2000;
 const maxConnections = 50;
 
 /**
- * Opens the port when METRICS_PORT is set. A port in use is retried in the background: monitoring is not
- * required for work.
+ * Opens the port when METRICS_PORT is set. One that cannot be opened is retried in the background: monitoring is
+ * not required for work.
  *
  * @param readiness called for each /readyz
  * @returns a function that closes it
@@ -45,7 +45,7 @@ async function listen(server: Server, port: number, closing: AbortSignal): Promi
   );
   let isReported = false;
   server.on('error', (error) => {
-    if (!isReported) logger.warn({ error, port }, 'the metrics port is in use; retrying');
+    if (!isReported) logger.warn({ error }, 'METRICS_HOST and METRICS_PORT cannot be used yet; retrying');
     isReported = true;
   });
   while (!closing.aborted && !server.listening) {

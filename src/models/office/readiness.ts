@@ -2,7 +2,7 @@
 import { select } from '../../lib/database/db.js';
 import { tryWrite } from '../../lib/redis/redis.js';
 
-/** Whether the database takes writes: one that was demoted, or whose disk is full, still answers. */
+/** Whether the database takes writes: one that was demoted still answers. A full disk is not noticed. */
 export async function takesWrites(): Promise<boolean> {
   const [server] = await select<{ read_only: string | number; storage: string | number }>(
     'SELECT @@global.read_only AS read_only, @@global.innodb_read_only AS storage',
