@@ -293,6 +293,7 @@ journey('the dashboard shows the months of demo data', async (t, page) => {
   const sales = page.locator('.values td').filter({ hasText: /[1-9]/ });
   await sales.first().waitFor();
   t.true((await sales.count()) >= 2, 'sales in two months');
+  await page.getByRole('heading', { name: 'Paid orders by month' }).waitFor();
   await page.getByRole('button', { name: 'Sales by month: As a plot' }).click();
   await page.locator('canvas').nth(5).waitFor();
   await page.screenshot({ path: `${pictures}/readme.png` });
