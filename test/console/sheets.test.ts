@@ -161,7 +161,9 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   t.true(processed_rows > 0 && processed_rows < (await countOf('orders')));
   await page.getByRole('button', { name: /^Notifications, [1-9]/ }).waitFor();
   await follow(page, '/console/exports/exports');
-  await page.locator('[data-resource=exports] .tag', { hasText: 'Done' }).first().waitFor();
+  const done = page.locator('[data-resource=exports] tr', { hasText: 'Done' }).first();
+  // An order is an entry, as in its list, and a row of the file for each line.
+  await done.getByText(`${processed_rows.toLocaleString('en-US')} entries`).waitFor();
   await page.locator('[data-resource=exports]').getByText('Status: Pending').first().waitFor();
   t.is(await beyondTable(page), 0);
   // Its notification stays until somebody closes it.
@@ -182,7 +184,7 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   await own.service.admin.post('/users/export', { format: 'csv', username });
   await follow(page, '/console/exports/exports');
   await page.getByText(`User: ${userId} · Needs attention: No`, { exact: true }).waitFor();
-  await page.locator('.rows').getByText('1 row', { exact: true }).waitFor();
+  await page.locator('.rows').getByText('1 entry', { exact: true }).waitFor();
 });
 
 const chunkCalls = (page: Page): { sent: number } => {
@@ -206,7 +208,7 @@ journey('the drawer of an export follows it to its end', async (t, page) => {
   );
   await follow(page, `/console/exports/exports/${id}`);
   const drawer = page.getByRole('dialog');
-  await drawer.getByText('3 / 10').waitFor();
+  await drawer.getByText('3 / 10 entries').waitFor();
   await change('UPDATE exports SET status = 1, progress = 100, processed_rows = 10 WHERE id = :id', { id });
   await drawer.getByText('Done').waitFor();
   t.is(await drawer.getByText('3 / 10').count(), 0);

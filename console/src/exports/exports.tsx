@@ -104,7 +104,7 @@ export default resource('GET /api/admin/exports', {
   columns: {
     filename: text(230),
     type: badge(kinds, 132),
-    progress: custom<number>((_, row) => <Running row={row as never} />, 150),
+    progress: custom<number>((_, row) => <Running of="entries" row={row as never} />, 150),
     size: bytes(84),
     file_url: custom<string | null>((url, row) => url && <Save id={Number(row.id)} />, 116),
     filters: custom<Filter[]>(showFilters, 158),

@@ -41,7 +41,7 @@ export default resource('GET /api/admin/imports', {
   columns: {
     filename: text(200),
     dry_run: badge(modes as never, 96) as never,
-    progress: custom<number>((_, row) => <Running row={row as never} />, 180),
+    progress: custom<number>((_, row) => <Running of="rows" row={row as never} />, 180),
     success_count: count(100),
     failed_count: count(114),
     order_count: count(84),

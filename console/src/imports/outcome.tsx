@@ -66,7 +66,7 @@ export function Outcome({ id, list, children }: { id: number; list?: Both; child
   return (
     <div className="stack">
       <section className="panel" aria-live="polite">
-        <Running row={data} />
+        <Running of="rows" row={data} />
         <div className="cards">
           <Count label={t.good} value={data.success_count} />
           <Count label={t.bad} value={data.failed_count} />

@@ -7,10 +7,16 @@ import { Badge, states } from './states.tsx';
 import { showDuration } from './time.ts';
 
 const t = texts({
-  'zh-CN': { progress: '进度', rows: (_: number) => '行', left: (time: string) => `约剩 ${time}` },
+  'zh-CN': {
+    progress: '进度',
+    rows: (_: number) => '行',
+    entries: (_: number) => '条',
+    left: (time: string) => `约剩 ${time}`,
+  },
   'en-US': {
     progress: 'Progress',
     rows: (count: number) => plural(count, 'row', 'rows'),
+    entries: (count: number) => plural(count, 'entry', 'entries'),
     left: (time: string) => `about ${time} left`,
   },
 });
@@ -30,14 +36,15 @@ export const workStates = states({
   2: ['失败', 'Failed', 'red'],
 });
 
-export function Running({ row }: { row: Work }) {
+/** @param of what is counted: rows of an imported file, entries of an exported list, each of which may be several rows */
+export function Running({ row, of }: { row: Work; of: 'rows' | 'entries' }) {
   const rate = useRate(row.processed_rows);
   if (row.status !== 0) {
     return (
       <span>
         <Badge states={workStates} value={row.status} />{' '}
         <span className="soft cell-figure">
-          {showCount(row.processed_rows)} {t.rows(row.processed_rows)}
+          {showCount(row.processed_rows)} {t[of](row.processed_rows)}
         </span>
         {row.error_msg && <span className="cell-text">{row.error_msg}</span>}
       </span>
@@ -50,7 +57,7 @@ export function Running({ row }: { row: Work }) {
       <span className="soft cell-figure">
         {showCount(row.processed_rows)}
         {row.total_rows ? ` / ${showCount(row.total_rows)}` : ''}{' '}
-        {t.rows(row.total_rows ?? row.processed_rows)}
+        {t[of](row.total_rows ?? row.processed_rows)}
         {rate > 0 && ` · ${showCount(Math.round(rate))}/s`}
         {left !== undefined && ` · ${t.left(showDuration(left))}`}
       </span>
