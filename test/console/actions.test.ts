@@ -358,6 +358,14 @@ journey('the focus is in the content when what had it is gone', async (t, page) 
   await page.getByText('Export is ready').waitFor();
   await content.waitFor();
   await page.locator('.ant-notification-notice-close').click();
+  await page.getByRole('button', { name: 'Sum of amounts' }).press('Enter');
+  await page.getByText(/^Total ¥/).waitFor();
+  await content.waitFor();
+  await page.getByRole('button', { name: /^Notifications, [1-9]/ }).press('Enter');
+  const notices = page.getByRole('dialog', { name: 'Notifications' });
+  await notices.getByRole('button', { name: 'Mark all read' }).press('Enter');
+  await page.getByRole('button', { name: 'Notifications, 0 unread' }).waitFor();
+  await notices.locator(':focus').waitFor();
 });
 
 freshJourney('columns and dates are chosen by keyboard', async (t, page) => {

@@ -8,6 +8,7 @@ import { call } from '../contract/api.ts';
 import { useOutage } from '../contract/outage.ts';
 import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
+import { keepFocus } from '../parts/show/focus.ts';
 import { Linked } from '../parts/show/linked.tsx';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
 
@@ -48,7 +49,11 @@ export default function Bell() {
   const onError = (failure: Error) => void message.error(failureOf(failure).message);
   const readAll = useMutation({
     mutationFn: () => call('POST /api/admin/notifications/read-all'),
-    onSuccess: again,
+    onSuccess: async () => {
+      await again();
+      // Its button is gone.
+      keepFocus();
+    },
     onError,
   });
   const readOne = useMutation({
@@ -74,14 +79,11 @@ export default function Bell() {
             place="right"
             onClose={() => setOpen(false)}
             extra={
-              <Button
-                size="small"
-                disabled={unread === 0}
-                loading={readAll.isPending}
-                onClick={() => readAll.mutate()}
-              >
-                {t.read}
-              </Button>
+              unread > 0 && (
+                <Button size="small" loading={readAll.isPending} onClick={() => readAll.mutate()}>
+                  {t.read}
+                </Button>
+              )
             }
             footer={
               <Flex justify="center">

@@ -10,11 +10,12 @@ import {
 } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Button, Checkbox, Flex, Popover } from 'antd';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useLocation } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
+import { keepFocus } from '../show/focus.ts';
 import { LinkButton } from '../show/link-button.tsx';
 import { useListAddress } from '../show/location.ts';
 import { showAmount, showCount } from '../show/money.ts';
@@ -120,8 +121,13 @@ function Sum({ resource: { list, spec }, state }: { resource: Resource; state: L
     enabled: wanted === filters,
     meta: { scopes: spec.stale ?? [] },
   });
-  if (wanted === filters && data?.amount_sum !== undefined)
-    return <strong className="cell-figure">{t.total(showAmount(data.amount_sum))}</strong>;
+  const sum = wanted === filters ? data?.amount_sum : undefined;
+  const isShown = sum !== undefined;
+  // The button that asked for it is gone.
+  useEffect(() => {
+    if (isShown) keepFocus();
+  }, [isShown]);
+  if (isShown) return <strong className="cell-figure">{t.total(showAmount(sum))}</strong>;
   const ask = () => (wanted === filters ? void refetch() : setWanted(filters));
   return (
     <span>
