@@ -24,6 +24,11 @@ test.serial('demo data fills the screens once', async (t) => {
   const first = await fill();
   t.is(first.code, 0, first.errors);
   t.is(await countOf('users'), 120);
+  t.is(
+    await countOf('users u JOIN users later ON later.id > u.id AND later.created_at < u.created_at'),
+    0,
+    'their numbers are in the order of their times',
+  );
   for (const what of ['departments', 'roles WHERE id > 1', 'dictionaries', 'user_balance_logs', 'login_logs'])
     t.true((await countOf(what)) > 0, what);
   t.true((await countOf('(SELECT DISTINCT DATE(created_at) FROM orders) days')) >= 4);

@@ -151,7 +151,8 @@ async function makeBuyers(buyers: readonly string[], since: number): Promise<Per
   for (const [at, nickname] of buyers.entries()) {
     const username = `customer.${at + 1}`;
     const id = await createUser({ username, nickname, email: `${username}@example.com` });
-    await change('UPDATE users SET created_at = ? WHERE id = ?', [new Date(since - at * 3_600_000), id]);
+    const created = new Date(since - (buyers.length - at) * 3_600_000);
+    await change('UPDATE users SET created_at = ? WHERE id = ?', [created, id]);
     made.push({ id, username });
   }
   return made;
