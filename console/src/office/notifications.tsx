@@ -1,5 +1,5 @@
 // One's own notifications, and sending for those permitted.
-import { badge, custom, text, time } from '../parts/show/cells.tsx';
+import { badge, custom, time } from '../parts/show/cells.tsx';
 import { choice, note, options, words, yesOrNo } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { Linked } from '../parts/show/linked.tsx';
@@ -29,16 +29,26 @@ export default resource('GET /api/admin/notifications', {
   dateRange: true,
   sortable: ['title', 'created_at'],
   columns: {
-    title: text(240),
-    type: badge(kinds, 128),
-    content: custom<string>(
+    title: custom<string>(
       (value) => (
-        <span className="cell-text" title={value}>
-          <Linked text={value} />
+        <span className="cell-text cell-lines" title={value}>
+          {value}
         </span>
       ),
-      320,
+      240,
     ),
+    type: badge(kinds, 128),
+    content: {
+      ...custom<string>(
+        (value) => (
+          <span className="cell-text cell-lines" title={value}>
+            <Linked text={value} />
+          </span>
+        ),
+        320,
+      ),
+      grows: true,
+    },
     is_read: custom<boolean>((value) => <Badge states={readStates} value={value} />, 90),
     created_at: time(),
   },
