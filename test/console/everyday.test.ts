@@ -15,7 +15,16 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { beyondTable, choose, enter, follow, inaccessible, leaveScreen, signIn } from '../support/pages.js';
+import {
+  beyondTable,
+  choose,
+  enter,
+  follow,
+  hold,
+  inaccessible,
+  leaveScreen,
+  signIn,
+} from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -594,11 +603,15 @@ journey('the focus returns to the button that opened a box', async (t, page) => 
 });
 
 freshJourney(
-  'the focus returns to a link whose page gave way before the form was loaded',
+  'a form that is still being loaded says so; the focus returns to a link whose page gave way before',
   async (t, page) => {
     const { id } = await makeUser(own.service.admin);
     await enter(page, { at: `/console/trade/users/${id}` });
+    const form = await hold(page, '**/assets/form-*.js', 'GET');
     await page.getByRole('link', { name: 'Edit' }).press('Enter');
+    await form.asked;
+    await page.getByText('Opening…').waitFor();
+    form.go();
     await page.getByRole('dialog').getByLabel('Username').waitFor();
     await page.keyboard.press('Escape');
     await page.locator('a:focus', { hasText: 'Edit' }).waitFor();

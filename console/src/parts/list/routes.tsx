@@ -4,6 +4,7 @@ import { Skeleton } from 'antd';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { useLocation, useParams } from 'react-router';
 import { Guard } from '../show/guard.tsx';
+import { Opening } from '../show/opening.tsx';
 import type { Resource } from '../resource.ts';
 import { ListScreen } from './list.tsx';
 
@@ -34,7 +35,7 @@ function Beside({ children }: { children: ReactNode }) {
   return (
     // Another record is another drawer: neither takes over what is typed, asked or found out in the one before.
     <Guard place="drawer" key={pathname}>
-      <Suspense fallback={null}>{children}</Suspense>
+      <Suspense fallback={<Opening />}>{children}</Suspense>
     </Guard>
   );
 }
