@@ -315,7 +315,8 @@ journey('a large refund is approved by another administrator', async (t, page) =
   await sure.getByRole('button', { name: 'Approve' }).click();
   await drawer.getByText('Refunded', { exact: true }).first().waitFor();
   t.like(await booksOf(payment), { refund_reserved: '60.00', refunded_amount: '60.00' });
-});
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
+  const withdrawn = page.getByRole('listitem').filter({ hasText: 'admin withdrew the refund · ¥20.00' });
 
 freshJourney('nobody is advised to refund who may not', async (t, page) => {
   const { admin } = own.service;

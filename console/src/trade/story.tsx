@@ -30,7 +30,8 @@ const t = texts({
     handled: (reason: string) => `标记为已处理：${reason}`,
     mismatch: (expected: string, reported: string) => `应为 ${expected}，通知为 ${reported}`,
     asked: (amount: string, to: string) => `发起退款 ${amount}（${to}）`,
-    ended: { succeeded: '退款完成', failed: '退款失败', rejected: '退款被驳回' },
+    ended: { succeeded: '退款完成', failed: '退款失败', rejected: '驳回退款' },
+    withdrawn: '撤回退款',
   },
   'en-US': {
     created: 'Payment created',
@@ -51,7 +52,8 @@ const t = texts({
     handled: (reason: string) => `marked as handled: ${reason}`,
     mismatch: (expected: string, reported: string) => `expected ${expected}, reported ${reported}`,
     asked: (amount: string, to: string) => `requested a refund of ${amount} (${to})`,
-    ended: { succeeded: 'Refunded', failed: 'Refund failed', rejected: 'Refund rejected' },
+    ended: { succeeded: 'Refunded', failed: 'Refund failed', rejected: 'rejected the refund' },
+    withdrawn: 'withdrew the refund',
   },
 });
 
@@ -185,7 +187,7 @@ const hasEnded = (status: Refund['status']): status is keyof typeof endings => s
 
 /** A refund: its request and, once it is over, its end. */
 function refunded(refund: Refund): Point[] {
-  const { refund_no, amount, destination, status, reason, requester, created_at, finished_at } = refund;
+  const { refund_no, amount, destination, status, reason, requester, created_at } = refund;
   const money = showAmount(amount);
   const asked: Point = {
     key: `refund-${refund_no}`,
@@ -211,7 +213,22 @@ function refunded(refund: Refund): Point[] {
       </>
     ),
   };
-  if (!hasEnded(status)) return [asked];
-  const title = `${t.ended[status]} · ${money}`;
-  return [asked, { key: `refund-end-${refund_no}`, at: finished_at, tone: endings[status], title }];
+  return hasEnded(status) ? [asked, ended(refund, status)] : [asked];
+}
+
+function ended(refund: Refund, status: keyof typeof endings): Point {
+  const { refund_no, amount, approver, approved_by, requested_by, fail_reason, finished_at } = refund;
+  const isWithdrawn = status === 'rejected' && approved_by === requested_by;
+  return {
+    key: `refund-end-${refund_no}`,
+    at: finished_at,
+    tone: endings[status],
+    title: (
+      <>
+        {status === 'rejected' && <strong>{approver?.username}</strong>}{' '}
+        {isWithdrawn ? t.withdrawn : t.ended[status]} · {showAmount(amount)}
+      </>
+    ),
+    children: fail_reason && meaningOf(fail_reason),
+  };
 }
