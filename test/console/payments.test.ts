@@ -317,6 +317,8 @@ journey('a large refund is approved by another administrator', async (t, page) =
   t.like(await booksOf(payment), { refund_reserved: '60.00', refunded_amount: '60.00' });
   await follow(page, `/console/trade/payments/${payment.payment_no}`);
   const withdrawn = page.getByRole('listitem').filter({ hasText: 'admin withdrew the refund · ¥20.00' });
+  await withdrawn.getByText('Already replaced').waitFor();
+});
 
 freshJourney('nobody is advised to refund who may not', async (t, page) => {
   const { admin } = own.service;
@@ -417,6 +419,9 @@ journey('the payments of an order are a table, with method and reason below each
     'Amount',
     'Status',
   ]);
+  const { user_id } = (await admin.get(`/orders/${payment.order_no}`)).data;
+  await follow(page, `/console/trade/users/${user_id}`);
+  await page.getByRole('row', { name: 'Pay at the desk · The money arrived when its order' }).waitFor();
 });
 
 journey('what is typed into a refund or payment stays with its own record', async (t, page) => {

@@ -1,8 +1,12 @@
 // A short table of orders, payments or refunds on the page of something else: number, time, amount and state.
 import { Fragment, type ReactNode } from 'react';
+import type { Row as ListRow } from '../contract/api.ts';
 import { read, type Both } from '../contract/texts.ts';
 import { Amount, Time } from '../parts/show/cells.tsx';
 import { PageLink } from '../parts/show/page-link.tsx';
+import { Badge } from '../parts/show/states.tsx';
+import { paymentStates } from '../parts/show/trade-states.ts';
+import { meaningOf } from './verdicts.ts';
 
 interface Row {
   number: string;
@@ -63,3 +67,20 @@ export function Latest({ rows = [] }: { rows: readonly Row[] | undefined }) {
     </table>
   );
 }
+
+/** A payment, with its method and what is the matter with it below. */
+export const paymentRow = ({
+  payment_no,
+  amount,
+  created_at,
+  status,
+  payment_method,
+  fail_reason,
+}: ListRow<'GET /api/admin/payments'>): Row => ({
+  number: payment_no,
+  to: `/trade/payments/${payment_no}`,
+  amount,
+  at: created_at,
+  state: <Badge states={paymentStates} value={status} />,
+  note: [payment_method?.name, fail_reason && meaningOf(fail_reason)].filter(Boolean).join(' · '),
+});

@@ -1,9 +1,8 @@
 // One order: its lines, payments and history.
 import { useQuery } from '@tanstack/react-query';
 import { Skeleton, Table } from 'antd';
-import type { ComponentProps } from 'react';
 import { useNavigate } from 'react-router';
-import { call, type Data, type Row } from '../contract/api.ts';
+import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
 import { Facts } from '../parts/show/facts.tsx';
@@ -15,10 +14,9 @@ import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
 import { Badge } from '../parts/show/states.tsx';
 import { History } from '../parts/show/history.tsx';
-import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
-import { Latest } from './latest.tsx';
+import { orderStates, refundStates } from '../parts/show/trade-states.ts';
+import { Latest, paymentRow } from './latest.tsx';
 import { Pay } from './pay.tsx';
-import { meaningOf } from './verdicts.ts';
 
 const t = texts({
   'zh-CN': {
@@ -46,7 +44,6 @@ const t = texts({
 });
 
 type Order = Data<'GET /api/admin/orders/{id}'>;
-type ListedPayment = Row<'GET /api/admin/payments'>;
 
 export default function OrderPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
@@ -181,23 +178,7 @@ function Payments({ orderNo }: { orderNo: string }) {
       total={query.data?.total}
       all={`/trade/payments?order_no=${orderNo}`}
     >
-      <Latest rows={query.data?.list.map(rowOf)} />
+      <Latest rows={query.data?.list.map(paymentRow)} />
     </RecordsPanel>
   );
 }
-
-const rowOf = ({
-  payment_no,
-  amount,
-  created_at,
-  status,
-  payment_method,
-  fail_reason,
-}: ListedPayment): NonNullable<ComponentProps<typeof Latest>['rows']>[number] => ({
-  number: payment_no,
-  to: `/trade/payments/${payment_no}`,
-  amount,
-  at: created_at,
-  state: <Badge states={paymentStates} value={status} />,
-  note: [payment_method?.name, fail_reason && meaningOf(fail_reason)].filter(Boolean).join(' · '),
-});

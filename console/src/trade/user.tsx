@@ -17,8 +17,8 @@ import { RecordsPanel } from '../parts/show/records-panel.tsx';
 import type { Resource } from '../parts/resource.ts';
 import { Badge, enabled, toneOf } from '../parts/show/states.tsx';
 import { Timeline } from '../parts/show/timeline.tsx';
-import { balanceTypes, orderStates, paymentStates } from '../parts/show/trade-states.ts';
-import { Latest } from './latest.tsx';
+import { balanceTypes, orderStates } from '../parts/show/trade-states.ts';
+import { Latest, paymentRow } from './latest.tsx';
 
 const t = texts({
   'zh-CN': {
@@ -144,15 +144,7 @@ function Payments({ userId }: { userId: number }) {
       total={query.data?.total}
       all={`/trade/payments?user_id=${userId}`}
     >
-      <Latest
-        rows={query.data?.list.map(({ payment_no, amount, status, created_at }) => ({
-          number: payment_no,
-          to: `/trade/payments/${payment_no}`,
-          amount,
-          at: created_at,
-          state: <Badge states={paymentStates} value={status} />,
-        }))}
-      />
+      <Latest rows={query.data?.list.map(paymentRow)} />
     </RecordsPanel>
   );
 }
