@@ -212,11 +212,13 @@ journey('why payments need attention has the room of a wide page', async (t, pag
   await page.setViewportSize(desk);
 });
 
-journey('the e-mails and phones of users are whole on a wide page', async (t, page) => {
-  await makeUser(own.service.admin, { phone: '139 0000 2222' });
+journey('the numbers, e-mails and phones of users are whole on a wide page', async (t, page) => {
+  const { id } = await makeUser(own.service.admin, { phone: '139 0000 2222' });
+  await change('UPDATE users SET id = 1234567 WHERE id = ?', [id]);
   await page.setViewportSize({ width: 1440, height: 900 });
   await open(page, '/console/trade/users');
   await page.locator('.cell-text', { hasText: '139 0000 2222' }).first().waitFor();
+  await page.getByRole('cell', { name: '1234567', exact: true }).waitFor();
   const cut = await page.evaluate<number>(
     `[...document.querySelectorAll('.cell-text')].filter((one) => /@|139/.test(one.innerText) && one.scrollWidth > one.clientWidth).length`,
   );

@@ -1,7 +1,7 @@
 // Customers and their balances.
 import { lazy } from 'react';
 import { texts } from '../contract/texts.ts';
-import { code, count, money, status, text, time } from '../parts/show/cells.tsx';
+import { code, money, status, text, time } from '../parts/show/cells.tsx';
 import {
   amount,
   choice,
@@ -68,7 +68,8 @@ export default resource('GET /api/admin/users', {
   dateRange: true,
   sortable: ['username', 'balance', 'created_at'],
   columns: {
-    id: count(80),
+    // As files of imports name it: without commas.
+    id: { ...text(80), align: 'right' },
     username: code(124),
     nickname: text(124),
     balance: money(124),
