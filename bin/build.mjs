@@ -14,23 +14,27 @@ const SETTINGS = ['tsconfig.json', 'package-lock.json'];
 /** The native compiler; the older one of the same language serves programs that read sources. */
 export const COMPILER = path.join(root, 'node_modules/typescript-7/bin/tsc');
 const MARKER = path.join(root, 'build/.sources');
+/** What the compiler remembers of its last run. */
+const MEMORY = path.join(root, 'build/.tsbuildinfo');
 
 /** Compiles if need be; answers what was done as a sentence. */
 export function ensureBuild() {
   return withLock('build', async () => {
     const sources = filesIn('.', '.ts');
-    const fingerprint = hashOf([...SETTINGS, ...sources]);
+    const hash = hashOf([...SETTINGS, ...sources]);
+    // Others compile into build/, too: `npm run check`, an editor.
+    const fingerprint = () => `${hash} ${existsSync(MEMORY) ? hashOf([MEMORY]) : ''}`;
     const wanted = new Set(sources.map((source) => `build/${source.replace(/\.ts$/, '.js')}`));
     const outputs = filesIn('build', '.js');
     for (const output of outputs.filter((file) => !wanted.has(file))) rmSync(path.join(root, output));
     const isWhole = outputs.filter((file) => wanted.has(file)).length === wanted.size;
-    if (isWhole && existsSync(MARKER) && read(MARKER).toString() === fingerprint) return 'build is current';
+    if (isWhole && existsSync(MARKER) && read(MARKER).toString() === fingerprint()) return 'build is current';
 
     rmSync(MARKER, { force: true });
     // The incremental compiler would not restore deleted output.
-    if (!isWhole) rmSync(path.join(root, 'build/.tsbuildinfo'), { force: true });
+    if (!isWhole) rmSync(MEMORY, { force: true });
     await run(process.execPath, [COMPILER, '-p', '.'], { name: 'the TypeScript compiler', cwd: root });
-    writeFileSync(MARKER, fingerprint);
+    writeFileSync(MARKER, fingerprint());
     return `built from ${sources.length} sources`;
   });
 }
