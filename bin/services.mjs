@@ -84,12 +84,13 @@ export async function provide({ persistent, durable }) {
   return env;
 }
 
-/**
- * The settings of the servers of this checkout's running `npm start`; none if servers are configured or nothing
- * runs.
- */
+/** The settings of the servers that this checkout's running `npm start` has started, except where others are configured. */
 export async function findRunningServers() {
-  return isDatabaseConfigured() ? {} : ((await holderOf('run', root))?.servers ?? {});
+  const { REDIS_URL, ...database } = (await holderOf('run', root))?.servers ?? {};
+  return {
+    ...(!isDatabaseConfigured() && database),
+    ...(REDIS_URL && !isRedisConfigured() && { REDIS_URL }),
+  };
 }
 
 /** Whether the settings name a database server; otherwise a private one is started. */

@@ -364,6 +364,12 @@ test('without settings the command uses the servers of the running npm start', a
   const cwd = join(checkout, 'bin');
   const { stdout } = await run(process.execPath, ['cli.mjs', '--json', 'key', 'status'], { cwd, env });
   t.deepEqual(JSON.parse(stdout), { state: 'right' });
+
+  const configured = { ...env, DATABASE_URL, DB_HOST, DB_PORT, DB_USER, DB_PASSWORD, DB_NAME };
+  const doctor = run(process.execPath, ['cli.mjs', '--json', 'doctor'], { cwd, env: configured });
+  const report = await doctor.catch(({ stdout: said }: { stdout: string }) => ({ stdout: said }));
+  const { findings } = JSON.parse(report.stdout) as Report;
+  t.is(findings.find(({ check }) => check === 'Redis')?.level, 'ok', 'only the database is configured');
 });
 
 const open = { PAYMENT_CHANNEL_RESULTS: 'wechat', PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true' };
