@@ -71,11 +71,14 @@ async function nextFreePort(host) {
 
 /** @param {number} port @param {string} host @returns {Promise<number | undefined>} the port, when it is free */
 function listenOnce(port, host) {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.on('error', () => resolve(undefined));
-    if (!Number.isInteger(port) || port < 0 || port > 65_535) return resolve(undefined);
-    return server.listen(port, host, () => {
+    server.on('error', (error) =>
+      'code' in error && error.code === 'EADDRINUSE'
+        ? resolve(undefined)
+        : reject(new Failure(error.message)),
+    );
+    server.listen(port, host, () => {
       const address = server.address();
       server.close(() => resolve(typeof address === 'object' && address ? address.port : undefined));
     });

@@ -106,7 +106,10 @@ function isRedisConfigured() {
 function reachRedis() {
   const { REDIS_URL, REDIS_SENTINELS } = process.env;
   const nodes = (REDIS_SENTINELS || '').split(',').map((node) => node.trim());
-  if (nodes[0]) return Promise.any(nodes.map((node) => reach('Redis', `redis://${node}`, 6379)));
+  if (nodes[0])
+    return Promise.any(nodes.map((node) => reach('Redis', `redis://${node}`, 6379))).catch(({ errors }) => {
+      throw errors[0];
+    });
   return reach('Redis', REDIS_URL ?? '', 6379);
 }
 

@@ -1,11 +1,12 @@
 // The MariaDB and Redis that commands start: restarted when they end, stopped with the command.
 import '../support/environment.js';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { Redis } from 'ioredis';
 import { createConnection } from 'mysql2/promise';
@@ -71,6 +72,29 @@ test('servers are also configured by .env behind an indented comment', (t) => {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !configured.test(name)));
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, env });
   t.is(said.toString().trim(), 'db.example');
+});
+
+/** What a command says that cannot start with these settings. */
+function refusalOf(args: string[], settings: Record<string, string>): Promise<string> {
+  const options = { cwd: config.root, env: { ...process.env, ...settings } };
+  return promisify(execFile)(process.execPath, args, options).then(
+    ({ stdout }) => stdout,
+    ({ stderr }: { stderr: string }) => stderr,
+  );
+}
+
+test('a start names the server or the address that is not there', async (t) => {
+  t.regex(
+    await refusalOf(['bin/services.mjs'], { REDIS_SENTINELS: '127.0.0.1:1,127.0.0.1:2' }),
+    /^✗ the configured Redis does not answer on 127\.0\.0\.1:1;/,
+  );
+  const program = `import { command } from './bin/lifetime.mjs'; import { chooseAddress } from './bin/address.mjs';
+    command(async () => void (await chooseAddress()));`;
+  for (const PORT of ['', '4000'])
+    t.regex(
+      await refusalOf(['--input-type=module', '-e', program], { HOST: '192.0.2.1', PORT }),
+      /^✗ listen EADDRNOTAVAIL: .*192\.0\.2\.1/,
+    );
 });
 
 test('what a killed command has left is stopped with what that had started', (t) => {
