@@ -26,7 +26,7 @@ const READY_TIMEOUT_MS = 120_000;
 const USAGE = 'release [--home folder] [--ref commit], release rollback';
 
 const { values, positionals } = readArguments();
-const home = path.resolve(values.home ?? process.env.RELEASE_HOME ?? '/srv/back-office');
+const home = path.resolve(values.home ?? '/srv/back-office');
 const link = path.join(home, 'current');
 const folderNamed = (/** @type {string} */ name) => path.join(home, 'releases', name);
 const pm2 = findProgram('pm2') ?? path.join(root, 'node_modules/.bin/pm2');
