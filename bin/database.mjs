@@ -65,7 +65,7 @@ async function createData(server, isMariaDb, data, temporary) {
   const unfinished = `${data}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
-  const installer = isMariaDb ? findProgram('mariadb-install-db', 'mysql_install_db') : server;
+  const installer = isMariaDb ? findProgram('mariadb-install-db') : server;
   if (!installer) throw new Failure('mariadb-install-db is missing');
   await run(installer, [
     ...commonOptions(unfinished, temporary),

@@ -80,9 +80,8 @@ function wrap(unpacked, programs, folder) {
   mkdirSync(folder);
   for (const [name, argumentsFor] of Object.entries(programs)) {
     const program = path.join(unpacked, name);
-    const isScript = name.endsWith('install-db');
     renameSync(program, `${program}.real`);
-    const command = isScript ? [`${program}.real`] : [loader, '--library-path', libraries, `${program}.real`];
+    const command = [loader, '--library-path', libraries, `${program}.real`];
     const words = [...command.map(quoted), '"$@"', ...argumentsFor(unpacked).map(quoted)];
     writeFileSync(program, `#!/bin/sh\nexec ${words.join(' ')}\n`, { mode: 0o755 });
     symlinkSync(program, path.join(folder, path.basename(name)));

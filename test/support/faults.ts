@@ -10,15 +10,10 @@ import { until } from './until.js';
 
 const systemFolders = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
-/** The full path of one of these programs, from the first folder of PATH that has any. */
-export function findProgram(...names: string[]): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), ...systemFolders].filter(Boolean);
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
-}
-
-/** As `findProgram`. @throws Error when none is installed */
+/** The full path of one of these programs, from the first folder of PATH that has any. @throws Error when none is installed */
 export function programPath(...names: string[]): string {
-  const found = findProgram(...names);
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...systemFolders].filter(Boolean);
+  const found = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
   if (!found) throw new Error(`none of ${names.join(', ')} is installed`);
   return found;
 }
@@ -43,8 +38,6 @@ export abstract class OwnServer {
   readonly port: number;
   /** How large its files may grow, in KiB, from its next start on. */
   fileLimit: number | undefined;
-  /** Environment of the server besides that of this process. */
-  protected environment: Record<string, string> = {};
   #child: ChildProcess | undefined;
   #output = '';
 
@@ -71,8 +64,7 @@ export abstract class OwnServer {
   /** Starts it; resolves when it answers. */
   async start(): Promise<void> {
     const [program, ...args] = withFileLimit(this.command(), this.fileLimit);
-    const env = { ...process.env, ...this.environment };
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     // When one of several servers fails to start, the others stay; they must not keep this process alive.
     child.unref();

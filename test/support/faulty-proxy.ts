@@ -9,7 +9,7 @@ import { reset } from './reset.js';
 export type Loss = 'everything' | 'answers';
 
 /** Effect of data of the service on its connection: lost, cut before it arrives, or cut by its answer. */
-export type Fate = Loss | 'cut' | 'cut by the answer';
+type Fate = Loss | 'cut' | 'cut by the answer';
 
 interface Pair {
   client: Socket;
@@ -51,11 +51,6 @@ export class FaultyProxy {
 
   get port(): number {
     return (this.#listener.address() as AddressInfo).port;
-  }
-
-  /** Number of connections that the server still considers open. */
-  get established(): number {
-    return this.#pairs.size;
   }
 
   /** Number of connection attempts so far. */
