@@ -6,7 +6,7 @@ import { unique } from './factories.js';
 
 const clients = 64;
 
-export interface Tally {
+interface Tally {
   /** How many changes were answered with 200, and how many were refused for lack of money. */
   applied: number;
   insufficient: number;

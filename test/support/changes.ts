@@ -1,7 +1,7 @@
 // Records every change of state of orders and payments by triggers in the database.
 import { db, select } from '../../src/lib/database/db.js';
 
-export interface StateChange {
+interface StateChange {
   number: string;
   before: string;
   after: string;

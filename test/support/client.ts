@@ -26,7 +26,7 @@ export interface RequestOptions {
   body?: unknown;
 }
 
-export interface UploadOptions {
+interface UploadOptions {
   filename?: string;
   /** Name of the form part with the file. */
   part?: string;

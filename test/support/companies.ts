@@ -22,7 +22,7 @@ interface Placing {
   isFollowed?: boolean;
 }
 
-export interface Companies {
+interface Companies {
   wechat: WechatPlatform;
   alipay: AlipayPlatform;
   /** A method with the configuration of its company, changed by `more`. @returns its id */

@@ -7,7 +7,7 @@ import { startService, type Service } from './service.js';
 /** What a test does. A walk that expects complaints takes them out of the list. */
 type Walk = (t: ExecutionContext, page: Page, complaints: string[]) => Promise<void>;
 
-export interface ConsoleTest {
+interface ConsoleTest {
   service: Service;
   browser: Browser;
   /**

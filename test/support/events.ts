@@ -11,7 +11,7 @@ export interface Pushed<T = Fields | null> {
   timestamp: string;
 }
 
-export interface TestStream {
+interface TestStream {
   status: number;
   events: Pushed[];
   /** Resolves when the server ends the stream. */

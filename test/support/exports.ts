@@ -16,7 +16,7 @@ export async function askExport(
 }
 
 /** The record of an export that has ended. */
-export interface EndedExport {
+interface EndedExport {
   id: number;
   status: number;
   filename: string;

@@ -3,7 +3,7 @@ import { createServer, request as ask } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 
-export interface Gateway {
+interface Gateway {
   url: string;
   close(): void;
 }

@@ -10,7 +10,7 @@ import { startApi, startWorkerProcess, type TestProcess } from './processes.js';
 import { until } from './until.js';
 
 /** Max time to recovery (docs/promises.md, R19). */
-export const maxRecoveryMs = 15_000;
+const maxRecoveryMs = 15_000;
 
 export class Outages {
   readonly admin: Client;

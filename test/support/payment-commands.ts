@@ -14,10 +14,10 @@ import type { SystemUnderTest } from './system-under-test.js';
 import { until } from './until.js';
 
 /** What came of a command, and what the model expects. */
-export type Pair = [real: unknown, expected: unknown];
+type Pair = [real: unknown, expected: unknown];
 
 /** A command, and a number that decides what it is done to. */
-export type Step = [name: string, pick: number];
+type Step = [name: string, pick: number];
 
 type Act<T> = (subject: T, model: Model, system: SystemUnderTest) => Promise<Pair>;
 

@@ -18,7 +18,7 @@ export async function paidPayment(
   return payment;
 }
 
-export interface Books {
+interface Books {
   amount: string;
   status: string;
   refund_reserved: string;

@@ -24,7 +24,7 @@ const run = promisify(execFile);
 /** What a checkout holds besides its sources. */
 const leftOut = /^(build|storage|\.git|\.local|\.env)$|(^|\/)(node_modules|generated|dist)$/;
 
-export interface Started {
+interface Started {
   name: string;
   pid: number;
   pm2_env: { status: string; pm_cwd: string };

@@ -32,7 +32,7 @@ export type ResultMood =
   | 'newWord';
 
 /** A request that was signed rightly. */
-export interface ResultRequest {
+interface ResultRequest {
   operation: Operation;
   /** Number of the payment or refund as the company has it. */
   number: string;

@@ -22,7 +22,7 @@ interface Platform {
   stop: () => void;
 }
 
-export interface ResultsSample {
+interface ResultsSample {
   channel: Channel;
   start: () => Promise<Platform>;
   config: () => MethodConfig;

@@ -11,7 +11,7 @@ import { until } from './until.js';
 const deployed = (name: string): string => readFileSync(resolve(projectRoot, 'deploy', name), 'utf8');
 
 /** Certificate and key of servers that speak TLS only and know accounts. */
-export interface Secured {
+interface Secured {
   cert: string;
   key: string;
   pem: string;

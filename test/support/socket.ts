@@ -14,7 +14,7 @@ export interface Notice {
   is_read: boolean;
 }
 
-export interface TestSocket {
+interface TestSocket {
   socket: WebSocket;
   /** All but those about changes. */
   frames: Pushed[];

@@ -23,13 +23,13 @@ import { beijing, sealed, signatureOf, signatureProblem } from './wechat-signatu
 
 export type { WechatMood } from './wechat-placing.js';
 
-export interface Transaction {
+interface Transaction {
   path: string;
   headers: IncomingMessage['headers'];
   content: TransactionContent;
 }
 
-export interface NoticeDials {
+interface NoticeDials {
   event?: string;
   /** Seals it with another APIv3 key. */
   apiV3Key?: string;
@@ -43,7 +43,7 @@ export interface NoticeDials {
   mutate?: (notice: Notice) => Notice;
 }
 
-export interface Tls {
+interface Tls {
   key: string;
   cert: string;
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { refusal, type Reply, type WechatLedger, type WechatTrade } from './wechat-ledger.js';
 import { beijing } from './wechat-signature.js';
 
-export type WechatRefundStatus = 'PROCESSING' | 'SUCCESS' | 'CLOSED' | 'ABNORMAL';
+type WechatRefundStatus = 'PROCESSING' | 'SUCCESS' | 'CLOSED' | 'ABNORMAL';
 
 export interface RefundContent {
   transaction_id: string;

@@ -21,7 +21,7 @@ export const beijing = (at: Date): string =>
   `${new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`;
 
 /** Who may ask. */
-export interface Merchant {
+interface Merchant {
   mchId: string;
   serial: string;
   publicKey: KeyObject;
