@@ -1,4 +1,4 @@
-// npm run bench -- files: a file of 1 GiB (or BENCH_FILES_MIB) in chunks of 10 MiB, uploaded, merged and downloaded.
+// npm run bench -- files [MIB]: a file of 1,024 MiB (or MIB) in chunks of 10 MiB, uploaded, merged and downloaded.
 //
 // Upload: this process sends the same multipart bodies, two at a time, to the service and to a server that streams every body
 // to a file and syncs it (baselines/files.ts); the service also parses the form and commits a row. Both take turns. Merge: from
@@ -20,7 +20,7 @@ import { call, signIn, type Headers } from './support/session.js';
 import { makeSite } from './support/site.js';
 
 const chunkSize = 10 * 1024 * 1024;
-const totalMiB = Number(process.env.BENCH_FILES_MIB ?? 1024);
+const totalMiB = Number(process.argv[2] ?? 1024);
 const totalSize = totalMiB * 1024 * 1024;
 const chunks = Math.ceil(totalSize / chunkSize);
 const root = process.env.STORAGE_ROOT as string;
