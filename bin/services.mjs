@@ -150,10 +150,8 @@ function accepts(host, port) {
 
 async function main() {
   await install(await askForServers());
-  const { THROW_AWAY_HOME: _, ...env } = await provide({
-    persistent: false,
-    durable: process.argv.includes('--durable'),
-  }); // a process that inherits THROW_AWAY_HOME ends together with the instances
+  // A process that inherits THROW_AWAY_HOME ends together with the instances.
+  const { THROW_AWAY_HOME: _, ...env } = await provide({ persistent: false, durable: false });
   for (const [name, value] of Object.entries(env)) say(`${name}=${value}`);
   setInterval(() => {}, 1 << 30); // stays until a signal arrives
 }

@@ -17,7 +17,7 @@ const configured = /^(DB_|DATABASE_URL|REDIS_|THROW_AWAY_HOME)/;
 
 test('a database and a Redis that are killed are started again with what they held', async (t) => {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !configured.test(name)));
-  const command = spawn(process.execPath, ['bin/services.mjs', '--durable'], {
+  const command = spawn(process.execPath, ['bin/services.mjs'], {
     cwd: config.root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
