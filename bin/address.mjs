@@ -30,7 +30,7 @@ export async function freePort() {
 /** Waits until the service says that it can work: database and Redis answer. @param {string} url */
 export async function waitUntilReady(url) {
   const deadline = Date.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(url))) {
+  while (!(await isThere(`${url}/readyz`))) {
     refuseWhenEnding();
     if (Date.now() > deadline)
       throw new Failure(`${url}/readyz does not answer 200; see the log lines above`);
@@ -38,11 +38,15 @@ export async function waitUntilReady(url) {
   }
 }
 
-// Closes the connection with the answer: a stopping service would wait for a kept one.
-/** @param {string} url @returns {Promise<boolean>} */
-function isReady(url) {
+/**
+ * Whether a page is answered with 200. The connection ends with the answer: a stopping service would wait for a kept one.
+ *
+ * @param {string} url
+ * @returns {Promise<boolean>}
+ */
+export function isThere(url) {
   return new Promise((resolve) => {
-    const request = get(`${url}/readyz`, { agent: false, timeout: 2000 }, (response) => {
+    const request = get(url, { agent: false, timeout: 2000 }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });

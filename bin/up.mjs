@@ -2,7 +2,7 @@
 // `npm run dev` (--dev) also compiles on every change, and Node.js restarts what has changed.
 import path from 'node:path';
 
-import { chooseAddress, waitUntilReady } from './address.mjs';
+import { chooseAddress, isThere, waitUntilReady } from './address.mjs';
 import { install } from './apt.mjs';
 import { COMPILER, compileOnChange, ensureBuild } from './build.mjs';
 import { ensureConsole, serveConsole } from './console.mjs';
@@ -51,7 +51,7 @@ async function main() {
     return 'ready: api and worker';
   });
   isReady = true;
-  greet(url, await hasDocumentation(url));
+  greet(url, await isThere(`${url}/docs`)); // DOCS_ENABLED decides
   if (isDevelopment) {
     compileOnChange(localHome, 'inherit');
     await serveConsole(url);
@@ -112,13 +112,6 @@ async function alreadyRunning() {
 /** @param {string} name */
 function scriptOf(name) {
   return path.join(root, `build/src/${name}/main.js`);
-}
-
-/** DOCS_ENABLED decides. @param {string} url */
-async function hasDocumentation(url) {
-  const answer = await fetch(`${url}/docs`);
-  await answer.body?.cancel();
-  return answer.ok;
 }
 
 /** @param {string} url @param {boolean} hasDocs */

@@ -1,6 +1,7 @@
 // The MariaDB and Redis that commands start: restarted when they end, stopped with the command.
 import '../support/environment.js';
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,6 +96,17 @@ test('a start names the server or the address that is not there', async (t) => {
       await refusalOf(['--input-type=module', '-e', program], { HOST: '192.0.2.1', PORT }),
       /^✗ listen EADDRNOTAVAIL: .*192\.0\.2\.1/,
     );
+});
+
+test('a start finds its service at a port that fetch refuses', (t) => {
+  const address = `127.9.${randomInt(256)}.1`;
+  const program = `import { createServer } from 'node:http'; import { isThere } from './bin/address.mjs';
+    const server = createServer((_, response) => response.end()).listen(6000, '${address}', async () => {
+      console.log(await isThere('http://${address}:6000/docs'));
+      server.close();
+    });`;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: config.root });
+  t.is(said.toString(), 'true\n');
 });
 
 test('what a killed command has left is stopped with what that had started', (t) => {
