@@ -1,5 +1,5 @@
 // Locks of this checkout: sockets in .local/ that one process at a time can listen on. A lock ends with its holder.
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -40,9 +40,12 @@ export async function tryLock(name, facts = () => ({})) {
       );
       server.listen(socketOf(name), () => resolve(true));
     });
+  const madeAt = () => statSync(socketOf(name), { throwIfNoEntry: false })?.ctimeMs;
   if (!(await listens())) {
+    const found = madeAt();
     if (await holderOf(name)) return undefined;
-    rmSync(socketOf(name), { force: true }); // left by a holder that was killed
+    // Left by a holder that was killed, unless another process has put its own there meanwhile.
+    if (madeAt() === found) rmSync(socketOf(name), { force: true });
     if (!(await listens()) || (await holderOf(name))?.pid !== process.pid) return undefined;
   }
   return atEnd(() => new Promise((resolve) => server.close(resolve)));

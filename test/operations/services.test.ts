@@ -1,9 +1,9 @@
 // The MariaDB and Redis that commands start: restarted when they end, stopped with the command.
 import '../support/environment.js';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -107,6 +107,21 @@ test('a start finds its service at a port that fetch refuses', (t) => {
     });`;
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: config.root });
   t.is(said.toString(), 'true\n');
+});
+
+test('of several commands one takes the lock that a killed one has left', (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'lock-'));
+  t.teardown(() => rmSync(cwd, { recursive: true }));
+  mkdirSync(join(cwd, '.local'));
+  const run = (script: string) => {
+    const program = `import { tryLock } from '${join(config.root, 'bin/lock.mjs')}'; ${script}`;
+    return spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd, encoding: 'utf8' });
+  };
+  t.is(run(`await tryLock('left'); process.kill(process.pid, 'SIGKILL');`).signal, 'SIGKILL');
+  const { stdout } = run(`const locks = await Promise.all([1, 2, 3].map(() => tryLock('left')));
+    console.log(locks.filter(Boolean).length);
+    process.exit();`);
+  t.is(stdout, '1\n');
 });
 
 test('what a killed command has left is stopped with what that had started', (t) => {
