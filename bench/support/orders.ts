@@ -2,13 +2,11 @@
 import type { Connection } from 'mysql2/promise';
 import { periodOf, shiftPeriod, startOfPeriod } from '../../src/lib/values/numbers.js';
 
-const months = 8;
-
 /**
- * Inserts users 1 to 1,000 and `total` orders of one or two lines each, spread evenly over eight months, oldest first, with
- * the ids 1 to `total`. A third is paid, one in fifty cancelled, the rest pending.
+ * Inserts users 1 to 1,000 and `total` orders of one or two lines each, spread evenly over the last `months`, oldest first,
+ * with the ids 1 to `total`. A third is paid, one in fifty cancelled, the rest pending.
  */
-export async function fillOrders(db: Connection, total: number): Promise<void> {
+export async function fillOrders(db: Connection, total: number, months: number): Promise<void> {
   await db.query('SET SESSION unique_checks = 0, foreign_key_checks = 0');
   await makeNumbers(db, Math.max(1000, Math.ceil(total / months)));
   await db.query(
@@ -37,6 +35,7 @@ async function makeNumbers(db: Connection, size: number): Promise<void> {
 
 // Migrations lay out one partition for everything before last month.
 async function splitPast(db: Connection, table: string, periods: number[]): Promise<void> {
+  if (periods.length === 1) return;
   const names = ['p_before', ...periods.map((period) => `p${period}`)];
   const parts = periods
     .slice(0, -1)

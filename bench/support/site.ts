@@ -41,8 +41,8 @@ const common = {
   DB_PASSWORD: password,
 };
 
-/** Makes a database with that many orders, and no process running. */
-export async function makeSite(name: string, orders = 1000): Promise<Site> {
+/** Makes a database with that many orders over so many months, and no process running. */
+export async function makeSite(name: string, orders = 1000, months = 8): Promise<Site> {
   const database = `bench_${run}_${name}`;
   const db = await connectTo('');
   await db.query(`CREATE DATABASE ${database} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`);
@@ -51,7 +51,7 @@ export async function makeSite(name: string, orders = 1000): Promise<Site> {
   sites.push(site);
   const api = await startApi(site); // lays out the tables
   await api.stop();
-  await fillOrders(db, orders);
+  await fillOrders(db, orders, months);
   console.log(`${name} has ${orders.toLocaleString('en-US')} orders`);
   return site;
 }
