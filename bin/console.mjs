@@ -1,4 +1,4 @@
-// build/console/: the web console, built only when its sources or the API's contract have changed.
+// `npm run build`: the service and its console (build/console/), each only when its sources or the contract have changed.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
