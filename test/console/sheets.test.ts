@@ -11,7 +11,7 @@ import { makeAdmin, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { askExport, endOf } from '../support/exports.js';
 import { errorFileOf, sheet } from '../support/imports.js';
-import { beyondTable, enter, follow, hold, signIn } from '../support/pages.js';
+import { beyondTable, enter, follow, hold, nowhere, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
@@ -144,6 +144,22 @@ freshJourney('an import whose answer was lost is not made again after a reload',
   await start.click();
   await page.getByText('1 order was created').waitFor();
   t.is(await countOf('orders'), orders + 1);
+});
+
+freshJourney('an import that does not exist is asked for once', async (t, page) => {
+  await enter(page, { at: nowhere });
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/imports/999999')) asked += 1;
+  });
+  await page.clock.install();
+  await follow(page, '/console/imports/imports/999999');
+  const back = page.getByRole('link', { name: 'Back to imports' });
+  await back.waitFor();
+  await page.clock.fastForward(10_000);
+  await back.click();
+  await page.getByRole('heading', { name: 'Imports' }).waitFor();
+  t.is(asked, 1);
 });
 
 journey('an export holds exactly the filtered rows', async (t, page) => {

@@ -97,7 +97,6 @@ export default resource('GET /api/admin/exports', {
     file_url: ['下载', 'Download'],
     filters: ['筛选条件', 'Filters'],
   },
-  pollMs: 1000,
   isMoving: (row) => row.status === 0,
   filters: { type: choice(kinds), format: choice(formats), status: numberChoice(workStates) },
   sortable: ['created_at', 'finished_at'],

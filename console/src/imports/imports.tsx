@@ -33,7 +33,6 @@ export default resource('GET /api/admin/imports', {
     error_msg: ['原因', 'Reason'],
     finished_at: ['完成时间', 'Finished'],
   },
-  pollMs: 1000,
   isMoving: (row) => row.status === 0,
   filters: { status: numberChoice(workStates), dry_run: yesOrNo() },
   dateRange: true,

@@ -5,6 +5,7 @@ import { useState, type ReactNode } from 'react';
 import { call, type Data } from '../contract/api.ts';
 import { plural, texts, type Both } from '../contract/texts.ts';
 import { named } from '../parts/list/list.tsx';
+import { followMs } from '../parts/list/recovery.ts';
 import { DownloadButton } from '../parts/show/download-button.tsx';
 import { LinkButton } from '../parts/show/link-button.tsx';
 import { showCount } from '../parts/show/money.ts';
@@ -48,14 +49,12 @@ const t = texts({
 
 type Import = Data<'GET /api/admin/imports/{id}'>;
 
-const pollMs = 700;
-
 export const useImport = (id: number | undefined) =>
   useQuery({
     queryKey: ['imports', 'one', String(id)],
     queryFn: ({ signal }) => call('GET /api/admin/imports/{id}', { path: { id: id ?? 0 }, signal }),
     enabled: id !== undefined,
-    refetchInterval: ({ state }) => (state.data && state.data.status !== 0 ? false : pollMs),
+    refetchInterval: (query) => followMs(query, query.state.data?.status === 0),
   });
 
 /** @param children what to do about it, above the rejected rows */

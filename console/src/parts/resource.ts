@@ -134,8 +134,7 @@ export interface Spec<
   sortable?: readonly (keyof Row<L> & string)[];
   /** Scopes whose changes refetch the list. */
   stale?: readonly string[];
-  /** Refetch interval in milliseconds while `isMoving` holds. */
-  pollMs?: number;
+  /** Whether work on the row is under way: refetched each second. */
   isMoving?: (row: Row<L>) => boolean;
   show?: Route;
   create?: FormSpec;

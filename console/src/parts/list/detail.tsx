@@ -16,7 +16,7 @@ import { Facts } from '../show/facts.tsx';
 import { labelOf, type AnyRow, type Resource } from '../resource.ts';
 import { useReturnFocus } from '../show/focus.ts';
 import { ActionButtons } from './actions.tsx';
-import { recoveryMs } from './recovery.ts';
+import { followMs } from './recovery.ts';
 
 const t = texts({
   'zh-CN': { edit: '修改', create: (what: string) => `新建${what}`, created: '已创建' },
@@ -32,7 +32,7 @@ function useRow({ spec }: Resource, id: string, isWanted = true) {
     enabled: isWanted,
     meta: { scopes: spec.stale ?? [] },
     refetchInterval: (query) =>
-      spec.pollMs && query.state.data && spec.isMoving?.(query.state.data) ? spec.pollMs : recoveryMs(query),
+      followMs(query, query.state.data !== undefined && spec.isMoving?.(query.state.data) === true),
   });
 }
 

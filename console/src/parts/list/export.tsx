@@ -11,6 +11,7 @@ import { MenuButton } from '../show/menu-button.tsx';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import type { AnyRow, ExportRoute } from '../resource.ts';
+import { followMs } from './recovery.ts';
 
 const t = texts({
   'zh-CN': {
@@ -30,8 +31,6 @@ const t = texts({
     denied: 'You may not download exports',
   },
 });
-
-const pollMs = 700;
 
 export function ExportButton({ route, filters }: { route: ExportRoute; filters: AnyRow }) {
   const [id, setId] = useState<number>();
@@ -66,7 +65,7 @@ function Running({ route, id, onEnd }: { route: ExportRoute; id: number; onEnd: 
   const { data, error } = useQuery({
     queryKey: ['exports', 'one', String(id)],
     queryFn: ({ signal }) => call(statusOf(route), { path: { id }, signal }),
-    refetchInterval: ({ state }) => (state.data && state.data.status !== 0 ? false : pollMs),
+    refetchInterval: (query) => followMs(query, query.state.data?.status === 0),
   });
   const refusal = error && !failureOf(error).isPassing ? failureOf(error).message : undefined;
   useEffect(() => {

@@ -8,7 +8,7 @@ import { foldedIn, labelColumn, type AnyRow, type Resource } from '../resource.t
 import { isInstant } from '../show/time.ts';
 import { decode, encode, type Checks, type ListState } from './codec.ts';
 import { useEditQuery } from './edit-query.ts';
-import { recoveryMs } from './recovery.ts';
+import { followMs } from './recovery.ts';
 
 export interface Page {
   list: AnyRow[];
@@ -101,8 +101,6 @@ export function useList({ list, spec }: Resource, state: ListState, isWanted: bo
     enabled: isWanted,
     meta: { scopes: spec.stale ?? [] },
     refetchInterval: (query) =>
-      spec.pollMs && query.state.data?.list.some((row) => spec.isMoving?.(row))
-        ? spec.pollMs
-        : recoveryMs(query),
+      followMs(query, query.state.data?.list.some((row) => spec.isMoving?.(row)) === true),
   });
 }
