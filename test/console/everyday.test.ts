@@ -68,6 +68,18 @@ journey('one box finds orders, payments, users, administrators and traces by key
   await find(page, '13900001111');
   await heading(username);
   t.regex(page.url(), new RegExp(`/trade/users/${id}$`));
+  // An arrow pressed before the answer changes nothing.
+  const { order_no } = await makeOrder(admin);
+  const { asked, go } = await hold(page, '**/api/admin/search?*', 'GET');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Find orders' }).fill(order_no);
+  await asked;
+  await page.keyboard.press('ArrowDown');
+  go();
+  await page.getByRole('option', { name: order_no }).waitFor();
+  await page.keyboard.press('Enter');
+  await heading(order_no);
+  await page.unrouteAll();
   const colleague = await makeAdmin(admin);
   await find(page, colleague.username);
   await page.getByText('Latest sign-ins').waitFor();

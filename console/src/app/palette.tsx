@@ -204,7 +204,7 @@ function Finder({ onClose }: { onClose: () => void }) {
   }, [at]);
   const press = ({ key, nativeEvent }: React.KeyboardEvent) => {
     if (isOfInputMethod(nativeEvent)) return;
-    if (key === 'ArrowDown') setAt((before) => Math.min(before + 1, found.length - 1));
+    if (key === 'ArrowDown') setAt((before) => Math.max(0, Math.min(before + 1, found.length - 1)));
     else if (key === 'ArrowUp') setAt((before) => Math.max(before - 1, 0));
     else if (key === 'Enter' && isPending) setWantsFirst(true);
     else if (key === 'Enter') go(found[at]?.address);
