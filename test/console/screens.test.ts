@@ -618,6 +618,16 @@ freshJourney('the grid view of files persists', async (t, page) => {
   }
   await page.screenshot({ path: `${pictures}/attachments-grid.png` });
   t.deepEqual(await inaccessible(page), []);
-  await page.locator('.tiles').getByRole('link', { name: 'receipt-0.png' }).click();
-  await page.getByRole('dialog').locator('img.preview').waitFor();
+  const link = (name: string) => page.locator('.tiles').getByRole('link', { name });
+  await link('receipt-0.png').click();
+  const drawer = page.getByRole('dialog');
+  await drawer.locator('img.preview').waitFor();
+  // A write fetches no picture again.
+  const fetched: string[] = [];
+  page.on('request', (request) => void (request.url().endsWith('/preview') && fetched.push(request.url())));
+  await drawer.getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('dialog', { name: 'Rename' }).getByLabel('Name').fill('receipt-renamed.png');
+  await page.keyboard.press('Enter');
+  await link('receipt-renamed.png').waitFor();
+  t.deepEqual(fetched, []);
 });

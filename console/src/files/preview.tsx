@@ -19,7 +19,8 @@ export function useContent({ id }: Attachment, options: { enabled?: boolean; gcT
   const { data, error, refetch } = useQuery({
     queryKey: ['attachments', 'content', id],
     queryFn: ({ signal }) => download('GET /api/admin/attachments/{id}/preview', { path: { id }, signal }),
-    staleTime: Infinity,
+    // Never another one: neither a write nor a lost connection fetches it again.
+    staleTime: 'static',
     ...options,
   });
   const address = useMemo(() => data && URL.createObjectURL(data.blob), [data]);
