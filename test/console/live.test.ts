@@ -112,6 +112,23 @@ journey('a lost connection that closes late does not hide its successor', async 
   t.is(await page.locator('.live.on').count(), 1);
 });
 
+journey('the monitor reads what came before the visit once', async (t, page) => {
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/system-info/history')) asked += 1;
+  });
+  await follow(page, '/console/office/monitor');
+  await page.locator('.canvas').first().waitFor();
+  await page.locator('.live.on').waitFor();
+  await page.context().setOffline(true);
+  await page.locator('.live:not(.on)').waitFor();
+  const again = page.waitForResponse(/notifications\/recent/);
+  await page.context().setOffline(false);
+  await page.locator('.live.on').waitFor();
+  await again;
+  t.is(asked, 1);
+});
+
 /** Answers 500 to what has that part in its address. */
 const refuseIn = (page: Page) => (part: string) =>
   page.route(

@@ -72,11 +72,11 @@ export default function Monitor() {
   const [streamed, setStreamed] = useState<Info>();
   const [fresh, setFresh] = useState<Sample[]>([]);
   useTitle(t.title);
-  // What came before the visit, read once.
+  // What came before the visit, read once: what came since is in the stream.
   const { data: past = [] } = useQuery({
     queryKey: ['monitor', 'history'],
     queryFn: ({ signal }) => call('GET /api/admin/monitor/system-info/history', { signal }),
-    staleTime: Infinity,
+    staleTime: 'static',
     gcTime: 0,
   });
   // The stream may wait, or be refused.
