@@ -1,5 +1,5 @@
 // The declaration of a resource's screen, checked against the contract: a field renamed in the API breaks the build.
-import type { ComponentType, ReactNode } from 'react';
+import type { ComponentType } from 'react';
 import type { Body, Data, Query, Route, Row } from '../contract/api.ts';
 import type { Both } from '../contract/texts.ts';
 import type { Cell } from './show/cells.tsx';
@@ -81,7 +81,6 @@ export type Action<T> = { [R in Route]: ActionOn<R, T> }[Route];
 interface ActionOn<R extends Route, T> {
   route: R;
   text: Both;
-  icon?: ReactNode;
   danger?: boolean;
   /** Confirmation before it is done. */
   sure?: Both;

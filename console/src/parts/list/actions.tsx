@@ -235,7 +235,6 @@ export function ActionButtons({
         <Button
           key={action.route + action.text[1]}
           danger={action.danger}
-          icon={action.icon}
           disabled={isBusy}
           onClick={() => start(action, row)}
         >

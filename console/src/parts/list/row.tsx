@@ -70,12 +70,7 @@ export function RowMenu({ resource, row, onAct }: Pick<RowsProps, 'resource' | '
   const edit = useMayEdit(resource) ? [{ key: 'edit', label: read(['修改', 'Edit']) }] : [];
   const items = [
     ...edit,
-    ...actions.map((one, index) => ({
-      key: String(index),
-      label: read(one.text),
-      danger: one.danger,
-      icon: one.icon,
-    })),
+    ...actions.map((one, index) => ({ key: String(index), label: read(one.text), danger: one.danger })),
   ];
   if (items.length === 0) return null;
   const choose = (key: string) => {

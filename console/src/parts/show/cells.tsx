@@ -97,7 +97,7 @@ export const numberBadge = (states: States<string>, width = 100): Cell<Maybe<num
   render: (value) => shown(value, (known) => <Badge states={states} value={known} />),
 });
 
-export const status = (width = 84): Cell<Maybe<number>> => numberBadge(enabled, width);
+export const status = (): Cell<Maybe<number>> => numberBadge(enabled, 84);
 
 export const flag = (width = 90): Cell<boolean> => ({
   width,

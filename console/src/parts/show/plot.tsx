@@ -37,7 +37,6 @@ interface Frame {
   stacked?: boolean;
   /** Categories instead of times: without a hovered point the sum is shown instead of the latest value. */
   kinds?: boolean;
-  height?: number;
   /** Max of the axis; automatic by default. */
   max?: number;
   /** Stands before the values of the axis. */
@@ -63,6 +62,8 @@ function legendOf({ values, texts: exact }: Series, at: number | null, kinds: bo
   const point = at ?? values.length - 1;
   return exact?.[point] ?? String(values[point] ?? '–');
 }
+
+const height = 200;
 
 /** Counts have integer ticks only. */
 const wholeSteps = Array.from({ length: 36 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
@@ -130,7 +131,7 @@ function Values({ labels, series }: Drawing) {
 }
 
 function Canvas(frame: Frame & Drawing) {
-  const { title, labels, series, bars, stacked, kinds, height = 200, max, unit = '' } = frame;
+  const { title, labels, series, bars, stacked, kinds, max, unit = '' } = frame;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const shown = useRef({ labels, series, kinds });
@@ -212,7 +213,7 @@ function Canvas(frame: Frame & Drawing) {
       resize.disconnect();
       made.destroy();
     };
-  }, [shape, bars, kinds, height, max, unit, isDark, isWhole]);
+  }, [shape, bars, kinds, max, unit, isDark, isWhole]);
   useEffect(() => {
     const frame = requestAnimationFrame(() =>
       plot.current?.setData([

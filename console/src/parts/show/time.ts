@@ -67,7 +67,7 @@ export const instantToDay = (time: string): Dayjs | null => (isInstant(time) ? d
 
 export const isInstant = (text: string): boolean => dayjs(text).isValid() && /^\d{4}-\d\d-\d\dT/.test(text);
 
-/** For file names and durations. */
+/** The units of durations, in seconds. */
 const spans = [
   ['day', 86_400],
   ['hour', 3600],
