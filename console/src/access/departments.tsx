@@ -1,6 +1,6 @@
 // The departments administrators belong to.
 import { code, count, status, text, time } from '../parts/show/cells.tsx';
-import { integer, note, onOff, option, status as statusFilter, words } from '../parts/form/fields.tsx';
+import { position, note, onOff, option, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 
 const fields = {
@@ -12,7 +12,7 @@ const fields = {
   email: words(),
   remark: note(2),
   status: onOff(),
-  sort: integer(-1_000_000, 1_000_000),
+  sort: position(),
 };
 
 export default resource('GET /api/admin/departments', {

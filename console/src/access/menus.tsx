@@ -3,7 +3,7 @@ import { lazy } from 'react';
 import type { Route } from '../contract/api.ts';
 import type { Both } from '../contract/texts.ts';
 import { code, count, numberBadge, status, text, time } from '../parts/show/cells.tsx';
-import { integer, numberChoice, onOff, option, slug, words } from '../parts/form/fields.tsx';
+import { position, numberChoice, onOff, option, slug, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { permittedLink, permittedPage } from '../parts/show/permitted.tsx';
 import { menuIcons } from '../parts/show/menu-icons.tsx';
@@ -29,7 +29,7 @@ const fields = {
   type: { ...numberChoice(kinds), initial: 2 },
   path: words(),
   icon: { ...words(), hint: iconHint },
-  sort: integer(-1_000_000, 1_000_000),
+  sort: position(),
   status: onOff(),
   is_hidden: onOff(0),
 };

@@ -2,7 +2,7 @@
 import { code, flag, named, status, text, time } from '../parts/show/cells.tsx';
 import {
   choice,
-  integer,
+  position,
   note,
   onOff,
   option,
@@ -28,7 +28,7 @@ const fields = {
   menu_id: option('menu'),
   description: note(2),
   status: onOff(),
-  sort: integer(-1_000_000, 1_000_000),
+  sort: position(),
 };
 
 export default resource('GET /api/admin/permissions', {

@@ -1,6 +1,6 @@
 // Sets of permissions.
 import { code, count, status, text, time } from '../parts/show/cells.tsx';
-import { integer, note, onOff, slug, status as statusFilter, words } from '../parts/form/fields.tsx';
+import { position, note, onOff, slug, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { menuTree, permissionTree } from './permission-tree.tsx';
 import { RoleRights } from './role-rights.tsx';
@@ -12,7 +12,7 @@ const fields = {
   menu_ids: menuTree(),
   description: note(2),
   status: onOff(),
-  sort: integer(-1_000_000, 1_000_000),
+  sort: position(),
 };
 
 export default resource('GET /api/admin/roles', {

@@ -8,7 +8,7 @@ import { code, count, custom, status, text, time } from '../parts/show/cells.tsx
 import {
   type Control,
   type Field,
-  integer,
+  position,
   note,
   onOff,
   status as statusFilter,
@@ -63,7 +63,7 @@ const fields = {
   value: words(),
   description: note(2),
   status: onOff(),
-  sort: integer(-1_000_000, 1_000_000),
+  sort: position(),
 };
 
 export default resource('GET /api/admin/dictionaries', {

@@ -1,6 +1,6 @@
 // Payment methods.
 import { code, count, flag, text, time, badge } from '../parts/show/cells.tsx';
-import { choice, integer, note, slug, trueOrFalse, words, yesOrNo } from '../parts/form/fields.tsx';
+import { choice, position, note, slug, trueOrFalse, words, yesOrNo } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { channels } from '../parts/show/trade-states.ts';
 import { channelConfig } from './channel-config.tsx';
@@ -41,7 +41,7 @@ export default resource('GET /api/admin/payment-methods', {
       config: channelConfig(),
       code: slug(),
       is_active: trueOrFalse(),
-      sort: integer(-1_000_000, 1_000_000),
+      sort: position(),
       description: note(),
     },
   },
@@ -52,7 +52,7 @@ export default resource('GET /api/admin/payment-methods', {
       config: channelConfig(),
       code: slug(),
       is_active: trueOrFalse(),
-      sort: integer(-1_000_000, 1_000_000),
+      sort: position(),
       description: note(),
     },
   },

@@ -125,7 +125,7 @@ export const amount = (): Field<string> => ({
   ),
 });
 
-export const integer = (min = 0, max = 1_000_000_000): Field<number | null> => ({
+export const integer = (min: number, max: number): Field<number | null> => ({
   check: (text) => /^-?\d{1,12}$/.test(text),
   parse: Number,
   isTyped: true,
@@ -135,6 +135,9 @@ export const integer = (min = 0, max = 1_000_000_000): Field<number | null> => (
     </Suspense>
   ),
 });
+
+/** Where an entry stands among the others of its list. */
+export const position = (): Field<number | null> => integer(-1_000_000, 1_000_000);
 
 /** Minutes for people, seconds in the API. */
 export const minutes = (max: number): Field<number | null> => ({
