@@ -193,8 +193,7 @@ export function resource<
 }
 
 /** The column that names a row and links to it. */
-export const labelColumn = ({ spec }: Resource): string =>
-  String(spec.label ?? spec.id ?? Object.keys(spec.columns)[0]);
+export const labelColumn = ({ spec }: Resource): string => spec.label ?? Object.keys(spec.columns)[0] ?? 'id';
 
 /** Hidden columns: as chosen, or as declared. */
 export const foldedIn = (
@@ -203,6 +202,9 @@ export const foldedIn = (
 ): readonly string[] => hidden[spec.name] ?? spec.folded ?? [];
 
 export const idOf = ({ spec }: Resource, row: AnyRow): string => String(row[spec.id ?? 'id']);
+
+/** What people call it. */
+export const nameOf = ({ spec }: Resource, row: AnyRow): string => String(row[spec.label ?? 'id']);
 
 export const labelOf = ({ spec }: Resource, name: string): Both =>
   spec.labels[name] ?? (commonLabels as Readonly<Record<string, Both>>)[name] ?? [name, name];

@@ -11,7 +11,15 @@ import { keepFocus } from '../show/focus.ts';
 import { useIsShown } from '../show/is-shown.ts';
 import { failureOf, Trace } from '../show/problem.tsx';
 import { opens, useMay, useProfile, type Profile } from '../show/profile.ts';
-import { idOf, labelOf, type Action, type AnyRow, type Question, type Resource } from '../resource.ts';
+import {
+  idOf,
+  labelOf,
+  nameOf,
+  type Action,
+  type AnyRow,
+  type Question,
+  type Resource,
+} from '../resource.ts';
 
 const t = texts({
   'zh-CN': {
@@ -124,8 +132,8 @@ interface Asked {
 }
 
 /** Of the form: the action and its row. */
-const titleOf = ({ spec }: Resource, { action, row }: Asked): string =>
-  `${read(action.text)} · ${action.about?.(row) ?? String(row[spec.label ?? spec.id ?? 'id'])}`;
+const titleOf = (resource: Resource, { action, row }: Asked): string =>
+  `${read(action.text)} · ${action.about?.(row) ?? nameOf(resource, row)}`;
 
 const askOf = ({ action: { ask }, row }: Asked) => ask && ((input: AnyRow) => ask(row, input));
 
@@ -175,7 +183,7 @@ export function useAct(
       title: read(action.sure),
       content: (
         <>
-          <div>{String(row[resource.spec.label ?? resource.spec.id ?? 'id'])}</div>
+          <div>{nameOf(resource, row)}</div>
           {action.about && <strong>{action.about(row)}</strong>}
         </>
       ),
@@ -190,11 +198,11 @@ export function useAct(
   const takeLeft = useTakeLeft();
   useEffect(() => {
     if (isBehind) return;
-    const nameOf = (action: AnyAction, row: AnyRow) =>
+    const nameOfForm = (action: AnyAction, row: AnyRow) =>
       formName(action.route, pathOf(resource, action.route, row), bodyOf(action, row, profile));
     for (const row of rows)
       for (const action of actionsOf(row))
-        if (action.form && takeLeft(nameOf(action, row))) setAsked({ action, row });
+        if (action.form && takeLeft(nameOfForm(action, row))) setAsked({ action, row });
   }, [rows]);
   const isAsked = (row: AnyRow) => asked && idOf(resource, row) === idOf(resource, asked.row);
   const now = asked && { ...asked, row: rows.find(isAsked) ?? asked.row };

@@ -13,7 +13,7 @@ import { LinkButton } from '../show/link-button.tsx';
 import { noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { Facts } from '../show/facts.tsx';
-import { labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { labelOf, nameOf, type AnyRow, type Resource } from '../resource.ts';
 import { useReturnFocus } from '../show/focus.ts';
 import { ActionButtons } from './actions.tsx';
 import { followMs } from './recovery.ts';
@@ -54,12 +54,12 @@ export function RowDrawer({ resource }: { resource: Resource }) {
   const { id = '' } = useParams();
   const { search } = useLocation();
   const { data, error, refetch } = useRow(resource, id);
-  const { update, label, title, lead: Lead, below: Below } = resource.spec;
+  const { update, title, lead: Lead, below: Below } = resource.spec;
   useReturnFocus();
   const may = useMay();
   const close = useClose();
   return (
-    <Drawer open size={560} title={data ? String(data[label ?? 'id']) : read(title)} onClose={close}>
+    <Drawer open size={560} title={data ? nameOf(resource, data) : read(title)} onClose={close}>
       {error && <Problem error={error} list={title} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton active />}
       {data && (
@@ -134,7 +134,7 @@ export function CreateDrawer({ resource }: { resource: Resource }) {
 
 export function UpdateDrawer({ resource }: { resource: Resource }) {
   const { id = '' } = useParams();
-  const { update, title, label } = resource.spec;
+  const { update, title } = resource.spec;
   const wasAllowed = useWasAllowed(update);
   const { data: latest, error, refetch } = useRow(resource, id, wasAllowed);
   const known = useRef(latest);
@@ -161,7 +161,7 @@ export function UpdateDrawer({ resource }: { resource: Resource }) {
   if (!data) return null;
   return (
     <FormDrawer
-      title={`${t.edit} · ${String(data[label ?? 'id'])}`}
+      title={`${t.edit} · ${nameOf(resource, data)}`}
       route={update.route}
       fields={update.fields as never}
       wide={update.wide}

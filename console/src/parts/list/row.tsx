@@ -6,7 +6,7 @@ import { read, texts } from '../../contract/texts.ts';
 import { useListAddress } from '../show/location.ts';
 import { MenuButton } from '../show/menu-button.tsx';
 import { useMay } from '../show/profile.ts';
-import { idOf, type AnyRow, type Resource } from '../resource.ts';
+import { idOf, nameOf, type AnyRow, type Resource } from '../resource.ts';
 import { useActions, useMayEdit, type AnyAction } from './actions.tsx';
 import type { ListState } from './codec.ts';
 
@@ -32,8 +32,6 @@ export interface RowsProps {
 // Rows are deleted by id.
 export const keyOf = (resource: Resource, row: AnyRow): string =>
   typeof row.id === 'number' ? String(row.id) : idOf(resource, row);
-
-const nameOf = ({ spec }: Resource, row: AnyRow): string => String(row[spec.label ?? 'id'] ?? row.id);
 
 /** The name of the box that chooses a row. */
 export const tickName = (resource: Resource, row: AnyRow): string => t.tick(nameOf(resource, row));
