@@ -136,7 +136,7 @@ const refuseIn = (page: Page) => (part: string) =>
     (route) => route.fulfill({ status: 500, json: { code: 50000, message: `no ${part}`, data: null } }),
   );
 
-journey('notices, a sum, choices, hits and figures that cannot be had say why', async (t, page) => {
+journey('notices, a sum, choices, hits, figures and queues that cannot be had say why', async (t, page) => {
   const refuse = refuseIn(page);
   const said = (part: string) => page.getByText(`no ${part}`).first().waitFor();
   await own.service.admin.post('/notifications', { title: 'Read later', content: 'Much later' });
@@ -159,6 +159,9 @@ journey('notices, a sum, choices, hits and figures that cannot be had say why', 
   await refuse('system-info');
   await follow(page, '/console/office/monitor');
   await said('system-info');
+  await refuse('admin/queues');
+  await follow(page, '/console/office/queues');
+  await said('admin/queues');
   await refuse('/search?');
   await page.keyboard.press('/');
   const box = page.getByRole('combobox', { name: 'Find orders' });

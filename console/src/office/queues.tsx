@@ -5,7 +5,9 @@ import { call } from '../contract/api.ts';
 import { plural, texts } from '../contract/texts.ts';
 import { badge, code, count, text, time, trace } from '../parts/show/cells.tsx';
 import { choice, words } from '../parts/form/fields.tsx';
+import { recoveryMs } from '../parts/list/recovery.ts';
 import { showCount } from '../parts/show/money.ts';
+import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import { resource } from '../parts/resource.ts';
 import { nameOf, states } from '../parts/show/states.tsx';
@@ -37,16 +39,19 @@ const failedStates = states({
   done: ['已完成', 'Done', 'green'],
 });
 
+const everyMs = 3000;
+
 function Standing() {
   const may = useMay();
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['queues', 'list'],
     queryFn: ({ signal }) => call('GET /api/admin/queues', { signal }),
-    refetchInterval: 3000,
+    refetchInterval: (query) => recoveryMs(query) || everyMs,
     enabled: may('GET /api/admin/queues'),
   });
   return (
     <>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
       <Stalled of={data?.list ?? []} />
       <div className="cards queues">
         {data?.list.map(({ name, waiting, active, failed, oldest_seconds }) => (
