@@ -36,11 +36,16 @@ journey('a payment method form has the fields its channel declares', async (t, p
   await form.getByRole('button', { name: 'Save' }).click();
   await form.getByText('Required').first().waitFor();
   t.is((await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM payment_methods')).count, 0);
+  await form.getByLabel('Callback URL').fill('https://pay.example.com/of-both');
   await choose(page, form, 'Type', 'Mock');
   await form.getByLabel('Signing secret').fill('a shared secret');
+  t.is(await form.getByLabel('Callback URL').inputValue(), 'https://pay.example.com/of-both');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.waitForURL(/payment-methods\/\d+$/);
   const { id } = await selectRow<{ id: number }>('SELECT id FROM payment_methods');
+  const { data: made } = await own.service.admin.get(`/payment-methods/${id}`);
+  const shown = { notify_url: 'https://pay.example.com/of-both', shared_secret: '***' };
+  t.deepEqual(made.config, shown, 'what the form showed is stored, also after another type was chosen');
   await leaveScreen(page);
   await follow(page, `/console/trade/payment-methods/${id}/edit`);
   await form.getByLabel('Callback URL').fill('https://pay.example.com/notify');

@@ -57,7 +57,8 @@ function Keys({ name, row }: { name: string; row: AnyRow | undefined }) {
   const known = (row?.config ?? {}) as Config;
   return keysOf(type).map((key) => (
     <Form.Item
-      key={`${type} ${key.name}`}
+      // A key that two types have keeps its control: one that is mounted anew would show what preserve takes away.
+      key={key.name}
       name={[name, key.name]}
       label={labelOf(key)}
       // Keys of another type are not sent.
