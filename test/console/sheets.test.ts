@@ -87,10 +87,16 @@ journey('what is imported is what was checked, whatever was saved in its file si
       file,
       `order_ref,username,product_name,price,quantity\nA,${username},Tea,1.00,1\nB,${second},Tea,1.00,1\n`,
     );
-  save('nobody-here');
   await follow(page, '/console/imports/imports/new');
-  await page.getByLabel('Choose a file').setInputFiles(file);
+  await page
+    .getByLabel('Choose a file')
+    .setInputFiles(asFile('order_ref,username,product_name,price,quantity\nA,nobody-here,Tea,1.00,1\n'));
+  await page.getByText('0 orders can be imported').waitFor();
   const start = page.getByRole('button', { name: 'Import the valid orders only' });
+  t.is(await start.count(), 0, 'nothing is offered to be imported where nothing can be');
+  save('nobody-here');
+  await page.getByRole('button', { name: 'Choose another file' }).click();
+  await page.getByLabel('Choose a file').setInputFiles(file);
   await start.waitFor();
   save(username);
   await start.click();

@@ -115,7 +115,7 @@ export default function ImportWizard() {
     run.reset();
   };
   const step = run.isPending ? 2 : file ? 1 : 0;
-  const isChecked = checked.data !== undefined && checked.data.status === 1;
+  const mayStart = checked.data?.status === 1 && checked.data.order_count > 0;
   const error = run.error ?? check.error;
   return (
     <RowPage list="/imports/imports" title={t.title} what={['导入', 'Import']}>
@@ -153,7 +153,7 @@ export default function ImportWizard() {
       {error && <Problem error={error} onRetry={() => file && (run.error ? start(file) : choose(file))} />}
       {check.data !== undefined && (
         <Outcome id={check.data}>
-          {file && isChecked && (
+          {file && mayStart && (
             <div>
               <Button type="primary" size="large" loading={run.isPending} onClick={() => start(file)}>
                 {(checked.data?.failed_count ?? 0) > 0 ? t.startGood : t.start}
