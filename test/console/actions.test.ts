@@ -366,6 +366,23 @@ journey('the focus is in the content when what had it is gone', async (t, page) 
   await notices.getByRole('button', { name: 'Mark all read' }).press('Enter');
   await page.getByRole('button', { name: 'Notifications, 0 unread' }).waitFor();
   await notices.locator(':focus').waitFor();
+  await page.keyboard.press('Escape');
+  const { payment_no } = await makePayment(admin, (await makeMethod(admin)).id);
+  await follow(page, `/console/trade/payments/${payment_no}`);
+  await page.getByRole('button', { name: 'Get payment details' }).press('Enter');
+  const drawer = page.getByRole('dialog', { name: payment_no });
+  await drawer.getByRole('button', { name: 'Simulate payment' }).press('Enter');
+  await drawer.getByText('Callback sent').waitFor();
+  await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
+  await page.keyboard.press('Escape');
+  await content.waitFor();
+  await page.getByText('admin · Place payments').waitFor();
+  const refund = page.getByRole('button', { name: 'Refund', exact: true });
+  await refund.first().press('Enter');
+  await page.getByLabel('Reason').fill('All of it');
+  await page.keyboard.press('Control+Enter');
+  await refund.first().waitFor({ state: 'detached' });
+  await content.waitFor();
 });
 
 freshJourney('columns and dates are chosen by keyboard', async (t, page) => {

@@ -87,6 +87,9 @@ journey('the page of an order shows its payment by itself', async (t, page) => {
   await second.getByRole('button', { name: 'Simulate payment' }).click();
 
   await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
+  await second.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
+  await second.keyboard.press('Escape');
+  await second.locator('#content:focus').waitFor();
   const { data: order } = await own.service.admin.get(`/orders/${orderNo}`);
   t.like(order, { status: 'paid', user_id: user.id });
   await page.locator('.latest a').first().click();

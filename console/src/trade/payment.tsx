@@ -7,6 +7,7 @@ import { call, type Data } from '../contract/api.ts';
 import { read, texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/list/actions.tsx';
 import { Facts } from '../parts/show/facts.tsx';
+import { keepFocus } from '../parts/show/focus.ts';
 import { History } from '../parts/show/history.tsx';
 import { PageLink } from '../parts/show/page-link.tsx';
 import { RowPage } from '../parts/show/page.tsx';
@@ -91,9 +92,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
       actions={
         payment && (
           <>
-            {payment.status === 'pending' && may('POST /api/admin/payments/{payment_no}/place') && (
-              <Place payment={payment} />
-            )}
+            {may('POST /api/admin/payments/{payment_no}/place') && <Place payment={payment} />}
             {may('POST /api/admin/payments/{payment_no}/query') && (
               <Button icon={<SearchOutlined />} loading={query.isPending} onClick={() => query.mutate()}>
                 {t.query}
@@ -196,6 +195,7 @@ function Answer({ payment, answer, at }: { payment: Payment; answer: Reported; a
   );
 }
 
+/** An open drawer stays when the payment is paid meanwhile. */
 function Place({ payment }: { payment: Payment }) {
   const [isOpen, setOpen] = useState(false);
   const place = useMutation({
@@ -208,10 +208,18 @@ function Place({ payment }: { payment: Payment }) {
   };
   return (
     <>
-      <Button type="primary" icon={<SendOutlined />} onClick={open}>
-        {t.place}
-      </Button>
-      <Drawer open={isOpen} title={payment.payment_no} size={420} onClose={() => setOpen(false)}>
+      {payment.status === 'pending' && (
+        <Button type="primary" icon={<SendOutlined />} onClick={open}>
+          {t.place}
+        </Button>
+      )}
+      <Drawer
+        open={isOpen}
+        title={payment.payment_no}
+        size={420}
+        onClose={() => setOpen(false)}
+        afterOpenChange={(isShown) => !isShown && keepFocus()}
+      >
         {place.isPending && <Skeleton active />}
         {place.error && <Problem error={place.error} onRetry={() => place.mutate()} />}
         {place.data && <GatewayAnswer paymentNo={payment.payment_no} gateway={place.data.gateway ?? {}} />}

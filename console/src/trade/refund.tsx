@@ -6,6 +6,7 @@ import { texts, type Both } from '../contract/texts.ts';
 import { amount, choice, words } from '../parts/form/fields.tsx';
 import { FormDrawer } from '../parts/form/form-drawer.tsx';
 import { formName, useFormOpen } from '../parts/form/open-form.ts';
+import { keepFocus } from '../parts/show/focus.ts';
 import { showAmount } from '../parts/show/money.ts';
 import { useProfile } from '../parts/show/profile.ts';
 import { destinations } from '../parts/show/trade-states.ts';
@@ -62,7 +63,8 @@ export function Refund({ payment: { payment_no, refundable } }: { payment: Payme
           onClose={() => setOpen(false)}
           onDone={() => {
             setOpen(false);
-            void client.invalidateQueries();
+            // The button goes once nothing is left.
+            void client.invalidateQueries().then(keepFocus);
           }}
         />
       )}

@@ -35,6 +35,7 @@ export function useReturnFocus(hasRoute = true): void {
         const again = hasRoute && isElsewhere && document.querySelector(`a[href=${JSON.stringify(address)}]`);
         const target = (isGone && again) || opener;
         if (target instanceof HTMLElement) target.focus();
+        keepFocus();
       });
     },
     [opener, address, hasRoute],

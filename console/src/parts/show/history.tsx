@@ -101,7 +101,7 @@ function pointOf(entry: Entry, resource: Resource, base: string): Point {
   const isRefused = entry.status >= 400;
   // Behind the list: the record, by its number or its id, and an action of it.
   const [, action] = entry.path.slice(base.length + 1).split('/');
-  const what = verbs.get(action ?? entry.method)?.() ?? entry.title;
+  const what = verbs.get(action ?? entry.method)?.() ?? `· ${entry.title}`;
   return {
     key: String(entry.id),
     at: entry.created_at,
