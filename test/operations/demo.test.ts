@@ -41,6 +41,23 @@ test.serial('demo data fills the screens once', async (t) => {
   );
   t.is(await countOf('orders WHERE created_at > NOW() + INTERVAL 1 MINUTE'), 0);
   t.true((await countOf("operation_logs WHERE ip LIKE '198.51.100.%'")) >= 10);
+  const changed = 'operation_logs l JOIN orders o ON o.order_no = l.record_key';
+  t.is(
+    await countOf(`${changed} WHERE l.created_at < o.created_at`),
+    0,
+    'no order is changed before it is placed',
+  );
+  t.is(
+    await countOf("operation_logs WHERE username REGEXP '^(finance|audit)'"),
+    0,
+    'who may not change orders has not',
+  );
+  t.is(
+    await countOf(
+      "user_balance_logs b JOIN admins a ON a.id = b.operator_id WHERE a.username NOT LIKE 'support.%'",
+    ),
+    0,
+  );
   t.is(
     await countOf(
       'roles r WHERE r.id > 1 AND (SELECT COUNT(*) FROM role_menus m WHERE m.role_id = r.id) > 12',

@@ -34,6 +34,16 @@ interface Person {
   username: string;
 }
 
+interface Colleague extends Person {
+  /** As in `staff`. */
+  may: readonly string[];
+}
+
+interface Traded {
+  order_no: string;
+  at: number;
+}
+
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 const maxDays = 3650;
 const secret = 'a secret for trials only';
@@ -98,6 +108,7 @@ async function fill(days: number, named: Words): Promise<number> {
   const method = { name: named.method, code: methodCode, config: { shared_secret: secret } };
   const methodId = await createMethod({ ...method, type: 'mock' });
   const admins = await makeStaff(owner.id, named);
+  const tellers = admins.filter(({ may }) => may.includes('user'));
   const users = await makeBuyers(named.buyers, today - days * dayMs);
   let made = 0;
   for (let back = days; back >= 0; back--) {
@@ -105,14 +116,14 @@ async function fill(days: number, named: Words): Promise<number> {
     // The business grows from day to day.
     const count = Math.round((4 + ((days - back) / days) * 8) * (0.8 + Math.random() * 0.4));
     const times = Array.from({ length: count }, () => start + randomInt(480, 1320) * minuteMs).sort();
-    const orders: string[] = [];
+    const orders: Traded[] = [];
     for (const at of times.filter((one) => one + 10 * minuteMs < Date.now()))
-      orders.push(await trade(at, named.products, pick(users).id, methodId, back < 2));
+      orders.push({ at, order_no: await trade(at, named.products, pick(users).id, methodId, back < 2) });
     made += orders.length;
     await logDay(start, admins, orders);
     const amount = Money.from(`${randomInt(10, 500)}.00`);
     const topUp = { type: 'income', source: 'manual', description: named.topUp } as const;
-    await changeBalance(pick(users).id, { ...topUp, amount, request_id: `demo-${back}` }, pick(admins));
+    await changeBalance(pick(users).id, { ...topUp, amount, request_id: `demo-${back}` }, pick(tellers));
   }
   setClock();
   await fillOffice(new Date(today).toISOString().slice(0, 7), named);
@@ -120,12 +131,12 @@ async function fill(days: number, named: Words): Promise<number> {
 }
 
 /** @returns administrators; they cannot sign in until somebody sets their passwords */
-async function makeStaff(adminId: number, named: Words): Promise<Person[]> {
+async function makeStaff(adminId: number, named: Words): Promise<Colleague[]> {
   const none = new Set<number>();
   const holder = { adminId, isSuperAdmin: true, permissionIds: none, menuIds: none };
   const menus = await Menu.findAll({ attributes: ['id', 'slug', 'parent_id'] });
   const permissions = await Permission.findAll({ attributes: ['id', 'slug'] });
-  const made: Person[] = [];
+  const made: Colleague[] = [];
   for (const [slug, nouns] of Object.entries(staff)) {
     const [name = '', ...people] = named[slug as keyof typeof staff];
     const granted = permissions.filter((one) =>
@@ -140,7 +151,7 @@ async function makeStaff(adminId: number, named: Words): Promise<Person[]> {
     for (const [at, nickname] of people.entries()) {
       const admin = { username: `${slug}.${at + 1}`, password: `${randomToken(18)}-Aa1`, nickname };
       const id = await createAdmin(holder, { ...admin, role_ids, department_id });
-      made.push({ id, username: admin.username });
+      made.push({ id, username: admin.username, may: nouns });
     }
   }
   return made;
@@ -197,21 +208,27 @@ function attempt({ payment_no: paymentNo, amount }: PaymentRecord) {
   return { ...keys, type: 'mock', fields, ip: '198.51.100.20', traceId: newUlid() };
 }
 
-/** Sign-ins and operations of a day, in the order of their times. */
-async function logDay(start: number, people: readonly Person[], orders: readonly string[]): Promise<void> {
-  const minutes = people.map(() => randomInt(480, 1200)).sort((one, other) => one - other);
-  const items = people.flatMap(({ id, username }, at): LogItem[] => {
-    const created_at = new Date(start + (minutes[at] ?? 0) * minuteMs).toISOString();
+/** Sign-ins of a day, before its orders; then operations on these, by those who may change them. */
+async function logDay(start: number, people: readonly Colleague[], orders: readonly Traded[]): Promise<void> {
+  const by = ({ id, username }: Person, at: number) => {
     const ip = `198.51.100.${randomInt(2, 250)}`;
-    const by = { admin_id: id, username, ip, user_agent: agent, created_at };
-    const outcome = { status: 1, outcome: 'login_success' };
-    const signIn = { ...by, ...readUserAgent(agent), ...outcome, log_key: newUlid() };
-    const result = { status: 200, duration_ms: randomInt(8, 240), request: null, changes: null };
-    const keys = { log_key: newUlid(), trace_id: newUlid(), record_key: orders[at] ?? null };
-    const operation = { ...by, ...edit, path: `${edit.path}/${orders[at]}`, ...result, ...keys };
-    const signedIn: LogItem = { kind: 'login', entry: signIn };
-    return orders[at] === undefined ? [signedIn] : [signedIn, { kind: 'operation', entry: operation }];
+    return { admin_id: id, username, ip, user_agent: agent, created_at: new Date(at).toISOString() };
+  };
+  const minutes = people.map(() => randomInt(420, 480)).sort((one, other) => one - other);
+  const signIns = people.map((one, at): LogItem => {
+    const outcome = { status: 1, outcome: 'login_success', log_key: newUlid() };
+    const when = start + (minutes[at] ?? 0) * minuteMs;
+    return { kind: 'login', entry: { ...by(one, when), ...readUserAgent(agent), ...outcome } };
   });
+  const clerks = people.filter(({ may }) => may.includes('order'));
+  const operations = orders.slice(0, clerks.length).map(({ order_no, at }, of): LogItem => {
+    const result = { status: 200, duration_ms: randomInt(8, 240), request: null, changes: null };
+    const keys = { log_key: newUlid(), trace_id: newUlid(), record_key: order_no };
+    const clerk = clerks[of] as Colleague;
+    const entry = { ...by(clerk, at + 6 * minuteMs), ...edit, path: `${edit.path}/${order_no}` };
+    return { kind: 'operation', entry: { ...entry, ...result, ...keys } };
+  });
+  const items = [...signIns, ...operations];
   await writeEntries(items.filter(({ entry }) => Date.parse(entry.created_at) <= Date.now()));
 }
 
