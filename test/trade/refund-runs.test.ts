@@ -139,11 +139,15 @@ test.serial('failures that come together release the amount once', async (t) => 
 test.serial('a refusal is believed once a query agrees, and releases the amount once', async (t) => {
   const { refund_no, payment_no, status, code } = await refunded('refusing');
   t.deepEqual([status, code], ['processing', 'INVALID_REQUEST']);
+  companies.wechat.results.moods.queryRefund = 'busy';
+  await makeDue(refund_no);
+  await run(refund_no);
+  companies.wechat.results.moods.queryRefund = 'well';
   t.like(await booksOf({ payment_no }), untouched);
   await makeDue(refund_no);
   await Promise.all(Array.from({ length: 8 }, () => run(refund_no)));
   await query(refund_no);
-  t.deepEqual(asked(refund_no), ['refund', 'queryRefund']);
+  t.deepEqual(asked(refund_no), ['refund', 'queryRefund', 'queryRefund'], 'not sent again');
   t.like(await booksOf({ payment_no }), released);
   const { data } = await service.admin.get(`/refunds/${refund_no}`);
   t.like(data, { status: 'failed', needs_attention: true, fail_reason: 'refund_failed', due_at: null });
@@ -171,8 +175,19 @@ test.serial('a refund that fails at its company later releases the amount', asyn
   t.is(status, 'processing');
   const { accepted_at, sent_at } = (await service.admin.get(`/refunds/${refund_no}`)).data;
   t.true(accepted_at >= sent_at);
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  companies.wechat.results.before = () => gate;
+  await makeDue(refund_no);
+  const late = run(refund_no);
+  await until(() => asked(refund_no).length === 2);
+  companies.wechat.results.before = () => undefined;
   settle(refund_no, 'CLOSED');
   t.like((await query(refund_no)).data, { status: 'failed', code: 'CLOSED', accepted_at });
+  companies.wechat.results.moods.queryRefund = 'busy';
+  open();
+  await late;
+  t.like(await refundRow(refund_no), { status: 'failed', fail_reason: 'refund_failed', due_at: null });
   t.like(await booksOf({ payment_no }), released);
 });
 
@@ -362,7 +377,9 @@ test.serial('a company takes so many refunds of a payment, so far apart, for so 
   t.like(second, { status: 'pending', tries: 0 });
   t.true((second.due_at?.getTime() ?? 0) > Date.now() + 30_000, 'a minute behind the first');
   t.deepEqual(asked(second.refund_no), []);
-  await Promise.all(Array.from({ length: 48 }, () => ask()));
+  t.is((await ask({ destination: 'balance' })).status, 200);
+  const others = await Promise.all(Array.from({ length: 48 }, () => ask()));
+  t.true(others.every(({ status }) => status === 200));
   const more = await ask();
   t.deepEqual([more.status, more.code, more.errorCode], [400, 40004, 'refund_too_many']);
   t.is((await ask({ destination: 'balance' })).status, 200);
