@@ -117,8 +117,13 @@ test('one request_id takes effect once', async (t) => {
   t.deepEqual(outcome(await update(id, { ...body, amount: '7.51' })), reused);
   t.deepEqual(outcome(await update(id, { ...body, type: 'refund' })), reused);
   t.deepEqual(outcome(await update(id, { ...body, description: 'other' })), reused);
+  t.deepEqual(outcome(await update(id, { ...body, source: 'other' })), reused);
+  t.deepEqual(outcome(await update(id, { ...body, source_id: 'other' })), reused);
   t.deepEqual(outcome(await update((await makeUser(admin)).id, body)), reused);
   t.is(await mustAddUp(id), 2);
+  await update(id, { type: 'expense', amount: '8.50' });
+  t.is((await admin.delete(`/users/${id}`)).status, 200);
+  t.deepEqual((await update(id, body)).data, answers[0]?.data, 'also when the user is gone');
 });
 
 // Serial, as two more: they keep the connections of the service busy.
