@@ -4,10 +4,16 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
-import { change, db, select } from '../../src/lib/database/db.js';
+import { change, db, insert, select } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf } from '../../src/lib/values/numbers.js';
 import { prepareDatabase } from '../../src/models/migrations/schema.js';
 import { seed } from '../../src/models/access/seed.js';
+import {
+  claimExport,
+  failExport,
+  finishExport,
+  type ExportRun,
+} from '../../src/models/exports/export-run.js';
 import { somePaymentNumber } from '../support/factories.js';
 import { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
@@ -177,6 +183,23 @@ test.serial('a worker frozen past its lock leaves the export to another', async 
   await isWhole(t, id);
   await worker.kill();
   worker = second;
+});
+
+test.serial('of two runs of an export at once the later one ends it', async (t) => {
+  const id = await insert(
+    `INSERT INTO exports (admin_id, type, format, filter, language, filename, created_at, updated_at)
+     VALUES (1, 'users', 'csv', '{}', 'en-US', 'f.csv', NOW(3), NOW(3))`,
+  );
+  const [earlier, later] = [await claimExport(id), await claimExport(id)] as [ExportRun, ExportRun];
+  t.false(await finishExport(earlier, 1, 1));
+  t.true(await finishExport(later, 1, 1));
+  await failExport(id);
+  t.like(await rowOf(id), { status: 1, storage_key: later.key });
+  const stored = await select('SELECT storage_key, state FROM stored_files WHERE storage_key IN (?)', [
+    [earlier.key, later.key],
+  ]);
+  t.deepEqual(stored, [{ storage_key: later.key, state: 'kept' }]);
+  t.is((await admin.delete(`/exports/${id}`)).status, 200);
 });
 
 test.serial('an export continues while Redis is emptied', async (t) => {

@@ -9,6 +9,7 @@ import { sweepFiles } from '../../src/worker/sweeper.js';
 import type { Answer, Client } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { chunksOf, keyOf, png, sendChunk, sha256, storedOf, textOf } from '../support/files.js';
+import { lockWaits, otherConnection } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -67,6 +68,12 @@ const chunkFiles = async (chunk_id: string): Promise<string[]> =>
     await select<{ storage_key: string }>('SELECT storage_key FROM chunks WHERE chunk_id = ?', [chunk_id])
   ).map(({ storage_key }) => storage_key);
 
+/** What the table says of files: those that are not kept are removed in time. */
+const statesOf = async (keys: string[]): Promise<string[]> =>
+  (await select<{ state: string }>('SELECT state FROM stored_files WHERE storage_key IN (?)', [keys])).map(
+    ({ state }) => state,
+  );
+
 function isRefused(t: ExecutionContext, answer: Answer, status: number, slug: string, field: string): void {
   t.deepEqual(
     [answer.status, answer.errorCode, Object.keys(answer.errors ?? {})],
@@ -97,6 +104,7 @@ test('chunks sent in any order become one attachment', async (t) => {
   await sendChunk(admin, chunk_id, 1, chunks[1] as Buffer);
   const files = await chunkFiles(chunk_id);
   t.deepEqual([files.length, await storedOf(files)], [4, files]);
+  t.deepEqual(await statesOf(files), Array<string>(4).fill('kept'));
   const merged = await merge(chunk_id, { filename: 'large file.txt', total_chunks: 4 });
   t.is(merged.status, 200, merged.text);
   t.deepEqual(
@@ -229,6 +237,7 @@ test('a chunk sent again replaces the first one', async (t) => {
   await sendChunk(admin, chunk_id, 1, second);
   t.is((await progress(chunk_id)).data.uploaded_count, 2);
   t.deepEqual(await storedOf([old as string]), [], 'the replaced file is removed');
+  t.deepEqual(await statesOf([old as string]), []);
   t.is((await merge(chunk_id)).data.sha256, sha256(content));
 });
 
@@ -329,6 +338,20 @@ test('a chunk that does not fit its session is refused', async (t) => {
   }
   t.is((await progress(chunk_id)).data.uploaded_count, 0);
   t.deepEqual(await chunkFiles(chunk_id), []);
+});
+
+test.serial('a chunk that arrives when its merge has begun is refused', async (t) => {
+  const chunk_id = await uploaded(textOf(100));
+  const files = await chunkFiles(chunk_id);
+  const other = await otherConnection();
+  await other.query('START TRANSACTION');
+  await other.query(`UPDATE chunk_sessions SET status = 'merging' WHERE chunk_id = '${chunk_id}'`);
+  const sending = sendChunk(admin, chunk_id, 0, textOf(100));
+  await until(async () => (await lockWaits('chunk_sessions')) === 1);
+  await other.query('COMMIT');
+  await other.end();
+  isRefused(t, await sending, 400, 'chunk_session_closed', 'chunk_id');
+  t.deepEqual(await chunkFiles(chunk_id), files);
 });
 
 test('a chunk over the limit is refused while it arrives', async (t) => {
