@@ -36,7 +36,7 @@ export const workStates = states({
   2: ['失败', 'Failed', 'red'],
 });
 
-/** @param of what is counted: rows of an imported file, entries of an exported list, each of which may be several rows */
+/** @param of what is counted: the rows of an imported file, or the entries of an exported list, with several rows each */
 export function Running({ row, of }: { row: Work; of: 'rows' | 'entries' }) {
   const rate = useRate(row.processed_rows);
   if (row.status !== 0) {
