@@ -58,8 +58,6 @@ export function isThere(url) {
 /** @param {string} host */
 async function configuredPort(host) {
   const port = Number(process.env.PORT);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new Failure(`PORT "${process.env.PORT}" is not a port: 0 to 65535`);
   if (port === 0) return freePort();
   if (await listenOnce(port, host)) return port;
   throw new Failure(`PORT ${port} is in use by another program; choose another one`);
