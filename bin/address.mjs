@@ -80,7 +80,7 @@ function listenOnce(port, host) {
     server.on('error', (error) =>
       'code' in error && error.code === 'EADDRINUSE'
         ? resolve(undefined)
-        : reject(new Failure(error.message)),
+        : reject(new Failure(`HOST and PORT cannot be used: ${error.message}`)),
     );
     server.listen(port, host, () => {
       const address = server.address();

@@ -94,7 +94,7 @@ test('a start names the server or the address that is not there', async (t) => {
   for (const PORT of ['', '4000'])
     t.regex(
       await refusalOf(['--input-type=module', '-e', program], { HOST: '192.0.2.1', PORT }),
-      /^✗ listen EADDRNOTAVAIL: .*192\.0\.2\.1/,
+      /^✗ HOST and PORT cannot be used: listen EADDRNOTAVAIL: .*192\.0\.2\.1/,
     );
 });
 
