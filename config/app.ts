@@ -42,7 +42,7 @@ export const appSettings: Joi.StrictSchemaMap<AppEnvironment> = {
     .allow('')
     .default('')
     .description(
-      'tenant this deployment serves; its database, Redis keys, files and notify address carry it, and .env.<tenant> is read first',
+      'tenant this deployment serves; its database, Redis keys, files and notify URL carry it, and .env.<tenant> is read first',
     ),
   DOCS_ENABLED: Joi.boolean().description(
     'serves /docs and /openapi.json; true outside production, false in production',

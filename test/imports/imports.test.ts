@@ -272,7 +272,7 @@ test('every invalid value is reported with its row, column, value and reason', a
     [21, 'remark', long.slice(0, 200), 'must be at most 500 characters long'],
     [22, 'product_name', long.slice(0, 200), 'must be at most 200 characters long'],
     [23, 'order_ref', 'r'.repeat(65), 'must be at most 64 characters long'],
-    [24, '', 'surplus', 'The row has more cells than the head'],
+    [24, '', 'surplus', 'The row has more cells than the header row'],
     [25, 'amount', '', 'The amount of the order is too large'],
     [26, 'user_id', 'x', key],
     [26, 'amount', 'y', money],

@@ -80,7 +80,7 @@ export function channelContract(service: Omit<Service, 'stop'>, sample: ChannelS
     t.is((await service.admin.get(`/orders/${data.order_no}`)).data.status, 'pending');
   });
 
-  test.serial(`${type}: placing sends the configured notify address`, async (t) => {
+  test.serial(`${type}: placing sends the configured notify URL`, async (t) => {
     const [byDefault, own] = [await makeMethod(), await makeMethod({ notify_url: 'https://shop.test/n' })];
     const first = await place(byDefault.id);
     t.is(sample.notifyUrl(first.data.gateway), `https://back-office.test/api/payment/notify/${type}`);

@@ -99,7 +99,7 @@ test("a public key of our own in place of the platform's is detected", async (t)
   t.false(JSON.stringify(wrong).includes(privateLine));
 });
 
-test.serial('a notify address of another system is detected', async (t) => {
+test.serial('a notify URL of another system is detected', async (t) => {
   const { id } = await makeMethod(service.admin);
   isAstray = true;
   const astray = (await tested(id)).checks.at(-1);

@@ -65,7 +65,9 @@ export function addUpkeepCommands(program: Command): void {
     },
   );
   does(
-    program.command('prune').description('the nightly upkeep now: removes what is older than its retention'),
+    program
+      .command('prune')
+      .description('the nightly maintenance now: removes what is older than its retention'),
     prune,
     {
       changes: true,

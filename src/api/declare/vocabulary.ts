@@ -169,7 +169,7 @@ export const vocabulary: Record<string, Words> = {
   error_msg: ['Reason of the failure; null without one', null],
   finished_at: ['When it finished; null if it has not', '2026-11-22T08:31:12.000Z'],
   dry_run: ['Only checks the file and creates nothing', false],
-  row: ['Row of the file as a spreadsheet counts: the head is 1, a text of several lines is in one', 17],
+  row: ['Row of the file as a spreadsheet counts: the header is 1, a text of several lines is one row', 17],
   column: ['Column of the file', 'amount'],
   reason: ['Reason of the refusal', '必须是最多两位小数的金额'],
 

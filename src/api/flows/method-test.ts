@@ -1,5 +1,5 @@
 // Tests a payment method without a payment: its stored keys, the verification of a test callback, and whether the
-// public notify address leads to this service.
+// public notify URL leads to this service.
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type Channel, type MethodConfig } from '../../lib/channels/channel.js';
 import { NotPublic, requestGateway } from '../../lib/channels/gateway.js';

@@ -36,7 +36,7 @@ export const files = {
       '从第 {row} 行起无法读取：引号未闭合或记录过长',
       'The file cannot be read from row {row} on: a quote is never closed or the record is too long',
     ],
-    import_head_invalid: ['CSV 表头无效：{columns}', 'The head of the CSV file is not valid: {columns}'],
+    import_head_invalid: ['CSV 表头无效：{columns}', 'The header row of the CSV file is not valid: {columns}'],
   }),
   ...outcomes(422, 40005, {
     file_type_not_allowed: ['不允许上传该类型的文件；允许的类型：{types}', 'Files of this type may not be uploaded; allowed: {types}'],

@@ -7,7 +7,7 @@ export const trade = {
     tenant_required: ['缺少租户标识', 'The tenant is missing'],
   }),
   ...outcomes(400, 30001, {
-    payment_notify_invalid: ['支付通知无效', 'The payment notification is not valid'],
+    payment_notify_invalid: ['支付通知无效', 'The callback is not valid'],
   }),
   ...outcomes(400, 30002, {
     payment_third_party_no_used: ['第三方交易号已被其他支付使用', 'The third-party number already paid another payment'],
@@ -25,9 +25,9 @@ export const trade = {
     payment_method_disabled: ['支付方式已停用', 'The payment method is switched off'],
     refund_not_waiting: ['该退款不在待审批状态', 'The refund does not wait for approval'],
     payment_gateway_disabled: ['支付网关未启用', 'The payment gateway is not enabled'],
-    payment_sign_invalid: ['支付通知签名无效', 'The signature of the payment notification is not valid'],
+    payment_sign_invalid: ['支付通知签名无效', 'The signature of the callback is not valid'],
     payment_amount_mismatch: ['支付金额不一致', 'The amount differs from the amount of the payment'],
-    payment_merchant_mismatch: ['支付通知属于其他商户、应用、卖家或币种', 'The payment notification is for another merchant, application, seller or currency'],
+    payment_merchant_mismatch: ['支付通知属于其他商户、应用、卖家或币种', 'The callback is for another merchant, application, seller or currency'],
     payment_callback_not_whole: [
       '这条回调没有完整保存，无法重新验签；请让支付公司重新发送',
       'The callback was not stored in full, so its signature cannot be verified again; have the payment company send it again',
@@ -104,7 +104,7 @@ export const trade = {
     ],
     payment_key_unavailable: [
       '暂时无法取得支付公司的公钥，请稍后重新发送',
-      'The key of the payment company is not available at present; send the notification again later',
+      'The key of the payment company is not available at present; send the callback again later',
     ],
   }),
 };

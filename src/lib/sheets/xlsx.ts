@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { CellValue, Row, Style, Worksheet } from 'exceljs';
 import { neutralise, type Cell, type Sheet, type SheetColumn } from './sheet.js';
 
-/** Max 1,048,576 rows per sheet, including the head. */
+/** Max 1,048,576 rows per sheet, including the header. */
 const maxRows = 1_048_575;
 
 /** About one chunk of the compressor. */

@@ -33,7 +33,7 @@ export interface SheetSource<C> {
   /** Whether a record has several rows. */
   hasLines?: true;
   /**
-   * From FROM to LIMIT, in the order of the keys.
+   * The SQL from FROM to LIMIT, in the order of the keys.
    *
    * @param records `table` with its index
    * @param limit LIMIT with its number
@@ -49,7 +49,7 @@ const maxRecords = 2000;
 /** Rows of a page where a record has several, at most 200: two pages are in memory. */
 const maxRows = 6000;
 
-/** Columns as the reader sees them: heads and texts in that language, times in that zone, which their heads name. */
+/** Columns as the reader sees them: headers and texts in that language, times in that zone, which their headers name. */
 export function columnsFor(
   source: Pick<SheetSource<never>, 'columns'>,
   language: Language,

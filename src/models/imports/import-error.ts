@@ -8,7 +8,7 @@ import type { Problem, SheetColumn } from './order-sheet.js';
 import { ImportProblem } from './tables.js';
 
 export interface ImportError {
-  /** As a spreadsheet shows it, the head being row 1. */
+  /** As a spreadsheet shows it, the header being row 1. */
   row: number;
   /** Empty when it is about the row as a whole. */
   column: SheetColumn | '';

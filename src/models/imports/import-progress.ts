@@ -4,7 +4,7 @@ import type { CsvFormat } from '../../lib/sheets/csv-source.js';
 import { stalledTransfers } from '../office/transfer.js';
 import { Import } from './tables.js';
 
-/** A file has at most this many rows below its head. */
+/** A file has at most this many rows below its header. */
 export const maxRows = 1_000_000;
 
 /** What a run works on; null as its file is when it has been removed. */

@@ -15,7 +15,7 @@ const texts = {
     zh: '不能包含控制字符、方向控制符或不完整的字符',
     en: 'must not contain control characters, direction overrides or halves of characters',
   },
-  too_many_cells: { zh: '该行的单元格多于表头', en: 'The row has more cells than the head' },
+  too_many_cells: { zh: '该行的单元格多于表头', en: 'The row has more cells than the header row' },
   user_unknown: { zh: '用户不存在', en: 'The user does not exist' },
   user_mismatch: { zh: '不是编号为 {detail} 的用户', en: 'is not the name of user {detail}' },
   user_disabled: { zh: '用户已被禁用', en: 'The user is disabled' },

@@ -2,8 +2,8 @@
 //
 // The file is read twice. The survey counts the rows, and how many each reference has; a reference that comes
 // back after other rows is scattered. Then orders of adjacent rows pass straight through, and rows of
-// scattered ones wait until all of them are read. The orders of a file always come in the same sequence, so
-// an interrupted import continues where it stopped.
+// scattered ones wait until all of them are read. The orders of a file always come in the same sequence, so an
+// interrupted import continues where it stopped.
 //
 // At the limit, a million rows of 500,000 orders whose rows are far apart, the survey takes 65 MB and the
 // waiting rows 230 MB (310 MB with remarks of 140 characters).
@@ -17,7 +17,7 @@ type Reading = () => AsyncIterable<CsvBlock>;
 /** What is known of a file after it was read once. */
 interface Survey {
   layout: Layout;
-  /** Rows below the head that are not blank. */
+  /** Rows below the header that are not blank. */
   rows: number;
   /** Rows by reference. */
   counts: ReadonlyMap<string, number>;

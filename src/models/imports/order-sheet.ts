@@ -97,7 +97,7 @@ const maxShown = 200;
 const maxPadding = 100;
 
 /**
- * The layout that the head of a file gives. Names may be in either language, in any case and order; the
+ * The layout that the header of a file gives. Names may be in either language, in any case and order; the
  * reasons of an error file are passed over.
  *
  * @throws import_head_invalid naming the columns that are unknown, missing or there twice

@@ -75,7 +75,7 @@ export class Import extends Model<Row<Import>, NewRow<Import>> {
 @Table('import_errors')
 export class ImportProblem extends Model<Row<ImportProblem>, NewRow<ImportProblem>> {
   @Column(big().primary()) declare import_id: number;
-  /** As a spreadsheet shows it, the head being row 1. */
+  /** As a spreadsheet shows it, the header being row 1. */
   @Column(big().primary()) declare row_no: number;
   @Column(small().primary()) declare place: number;
   /** Empty when it is about the row as a whole. */

@@ -39,7 +39,7 @@ interface Description {
   unlisted: 'secret' | 'internal' | undefined;
   /** What the database fills in. */
   preset: SqlValue | typeof rowTime | undefined;
-  /** Its head in exports. */
+  /** Its header in exports. */
   title: Text | undefined;
   isFiltered: boolean;
   /** The only values there are. */
@@ -72,7 +72,7 @@ export class ColumnType<V> {
     return new ColumnType({ ...this.is, isPrimary: true });
   }
 
-  /** Its head in exports that take the titled columns of a class (`otherTitled`); others name each column. */
+  /** Its header in exports that take the titled columns of a class (`otherTitled`); others name each column. */
   titled(zh: string, en: string): ColumnType<V> {
     return new ColumnType({ ...this.is, title: { zh, en } });
   }

@@ -189,7 +189,7 @@ export const routes = [
     summary: 'Test a payment method without a payment',
     description:
       'Signs or encrypts with each stored key and verifies the result; verifies a test callback signed with these keys as the ' +
-      'public notify address does (`accepted`, `verdict`); and sends it to that address, which this service must answer. The ' +
+      'public notify URL does (`accepted`, `verdict`); and sends it to that URL, which this service must answer. The ' +
       'payment number of the callback does not exist: nothing is paid. wechat and alipay callbacks are not implemented, so ' +
       'their verdict is `payment_gateway_not_implemented`. Where PAYMENT_CHANNEL_RESULTS opens them, only the payment ' +
       'company can sign one, so the verdict on a complete method is `payment_sign_invalid`.',
