@@ -58,8 +58,8 @@ let draining = false;
 const closingMs = 1500;
 
 /**
- * Drains: closes kept connections with their next answer, then accepts no more, lets running requests end, and
- * cuts the rest shortly before the deadline. Closing a kept connection at once would lose a request on its way.
+ * Drains: closes keep-alive connections with their next answer, then accepts no more, lets running requests end, and
+ * cuts the rest shortly before the deadline. Closing one at once would lose a request on its way.
  */
 export async function drain(server: Server): Promise<void> {
   draining = true;

@@ -27,9 +27,9 @@ export function alipayKey({ alipay_public_key = '' }: MethodConfig): KeyObject {
 }
 
 /**
- * The address of a request with its parameters, signed in order of their names.
+ * The URL of a request with its parameters, signed in order of their names.
  *
- * @param own none of them empty; with them go those that every request has
+ * @param own parameters beside those of every request; none may be empty
  */
 export function signedUrl(config: MethodConfig, method: string, own: Record<string, string>): URL {
   const parameters = Object.entries({

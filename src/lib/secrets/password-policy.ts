@@ -1,4 +1,4 @@
-// Rules for new passwords (docs/api.md, 3).
+// Rules for new passwords (docs/security.md, Accounts and sessions).
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import Joi from 'joi';

@@ -55,7 +55,7 @@ export async function assertOutranks(holder: Holder, adminId: number, t?: Transa
 }
 
 /**
- * Runs in the transaction that takes rights from an administrator, after the change.
+ * To be called after the change, in the transaction that takes rights from an administrator.
  *
  * @throws last_super_admin when no enabled super administrator would remain
  */

@@ -32,9 +32,9 @@ export async function findByName(username: string): Promise<Admin | undefined> {
   return found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
 }
 
-// BCRYPT_COST or APP_KEY has changed since; the condition keeps a password that was changed meanwhile. What
-// fails now is done at the next sign-in. @returns the hash that is stored; undefined when it is neither this
-// one nor the one before
+// For a hash that was made under another BCRYPT_COST or APP_KEY. The old hash in the condition protects a password
+// that is changed meanwhile. A failure is repaired at the next sign-in. @returns the hash now stored; undefined
+// when the password was changed
 async function rehash({ id, password_hash }: Credential, password: string): Promise<string | undefined> {
   try {
     const fresh = await hashPassword(password);

@@ -37,7 +37,7 @@ export async function openSession(adminId: number, session: NewSession): Promise
 }
 
 /**
- * The session a chunk belongs to; the first chunk opens it under the name its client chose.
+ * The upload session of a chunk; the first chunk opens it under the id its client chose.
  *
  * @param session undefined when the client sent nothing to open a session with
  * @throws chunk_session_not_found, file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted

@@ -9,8 +9,8 @@ import { Chunk, type ChunkUpload } from './tables.js';
 export type SessionKey = Pick<Row<ChunkUpload>, 'admin_id' | 'chunk_id'>;
 
 /**
- * The key of the session that an administrator names so. The column holds 64 ASCII characters: an id of others, or a
- * longer one, is stored as its SHA-256.
+ * The key of an upload session by the id its client uses. The column holds 64 ASCII characters: a longer id, or one with
+ * other characters, is stored as its SHA-256.
  */
 export function sessionKey(adminId: number, chunkId: string): SessionKey {
   const isPlain = /^[\w.-]{1,64}$/.test(chunkId);

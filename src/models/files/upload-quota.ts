@@ -6,8 +6,8 @@ import { Admin } from '../access/tables.js';
 import { Attachment, ChunkUpload } from './tables.js';
 
 /**
- * Locks the quota of an administrator until the end of the transaction: uploads at the same time cannot pass
- * together what only one of them may.
+ * Locks the quota of an administrator until the end of the transaction, so that concurrent uploads cannot exceed
+ * it together.
  */
 export async function lockQuota(adminId: number, t: Transaction): Promise<void> {
   if (config.storage.quotaBytes === 0) return;
@@ -15,7 +15,7 @@ export async function lockQuota(adminId: number, t: Transaction): Promise<void> 
 }
 
 /**
- * Checks, behind `lockQuota`, that bytes still fit that the transaction is about to add.
+ * Checks, after `lockQuota`, that the bytes which the transaction is about to add still fit.
  *
  * @throws upload_quota_exceeded
  */

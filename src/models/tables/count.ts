@@ -1,6 +1,6 @@
-// Counts and sums, kept in proportion to what they cost: a quick one is asked each time, so it is exact; a
-// slow one is answered for twenty times as long as it takes, so that counting never takes more than a
-// twentieth of the time.
+// Counts and sums, cached in proportion to what they cost: a quick one runs each time, so it is exact; the result
+// of a slow one is used for twenty times as long as it takes, so counting never takes more than a twentieth of
+// the time.
 import { LRUCache } from 'lru-cache';
 import { reports, type SqlValues } from '../../lib/database/db.js';
 import type { Where } from '../../lib/input/list-query.js';

@@ -48,7 +48,7 @@ export async function extendPartitions(ahead = monthsAhead): Promise<void> {
 /**
  * Writes to a partitioned table; if the month has no partition (error 1526), adds it and writes again.
  *
- * @param period the month, or how to ask for it once it is known
+ * @param period the month, or a function that returns it once it is known
  * @param write the whole write, a transaction included
  */
 export async function withPartition<T>(

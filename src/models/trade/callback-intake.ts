@@ -122,12 +122,12 @@ export const recordUnproven = (attempt: Attempt): Promise<void> =>
 /**
  * Stores a verified attempt that changes nothing, and equal ones of a day as one: who has seen it can repeat it.
  *
- * @param said by which it is known again
+ * @param said what equal ones have in common; by default all fields
  */
 export const recordHarmless = (attempt: Attempt, said: string | undefined): Promise<void> =>
   recordOnce(attempt, said ?? attempt.fields, maxBody);
 
-/** @param said by which it is known again */
+/** @param said what equal ones have in common */
 async function recordOnce(
   attempt: Attempt,
   said: Attempt['fields'] | string,

@@ -32,7 +32,7 @@ type AskingOutcome = TradeAnswer['state'] | 'not_due' | 'unanswered';
 /**
  * Asks about a payment that is due, and closes it at its company if that was requested.
  *
- * @param signal cuts it off; it is asked again when its claim is over
+ * @param signal aborts the question; the payment is asked about again when its claim is over
  */
 export async function askDuePayment(paymentNo: string, signal: AbortSignal): Promise<AskingOutcome> {
   const followUp = await claimFollowUp(paymentNo);

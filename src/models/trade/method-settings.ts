@@ -30,8 +30,8 @@ export function newSettings(type: string, config: MethodConfig): StoredSettings 
 }
 
 /**
- * Settings after a change: an empty text removes a key, a hidden secret stays. Secrets that are replaced need not open,
- * so that those whose key is lost can be entered again.
+ * Settings after a change: an empty text removes a key, a hidden secret stays. Secrets that are replaced need not be
+ * readable, so that they can be entered again when their key is lost.
  *
  * @throws as `newSettings`
  */

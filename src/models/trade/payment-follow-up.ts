@@ -112,7 +112,7 @@ export async function dueFollowUps(): Promise<string[]> {
 /**
  * Claims a due payment for one run; of two concurrent runs one gets it.
  *
- * @returns it as it was before this question, but due when the run must have ended
+ * @returns the follow-up as it was before this run, but with the end of the claim as `due_at`
  */
 export async function claimFollowUp(payment_no: string): Promise<FollowUp | undefined> {
   const at = now();
@@ -140,7 +140,7 @@ export const recordQuestion = (payment_no: string, answer: string | null): Promi
   );
 
 /**
- * Records what the company said and when it is asked next. What was made due while it was asked stays due.
+ * Records what the company said and when it is asked next. A payment that was made due meanwhile stays due.
  *
  * @param answer null for none
  */
@@ -189,7 +189,7 @@ export async function closeCancelled(): Promise<void> {
   await closeSoon(cancelled.map(({ payment_no }) => payment_no));
 }
 
-/** Ends due questions about payments that are paid by now: each would take the turn of one that is not. */
+/** Ends due follow-ups of payments that are paid: each would take the turn of one that is not. */
 export async function endPaid(): Promise<void> {
   // Read first: as above.
   const paid = await openOnes.rows(

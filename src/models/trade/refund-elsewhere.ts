@@ -37,9 +37,9 @@ export async function assertNoneElsewhere(paymentNo: string, t: Transaction): Pr
 }
 
 /**
- * Flags a payment when its company says so of a refund that was not made here. One of ours is asked about.
+ * Flags a payment when its company reports a refund that was not made here. About one of ours the company is asked.
  *
- * @param arrivedAt of the notice, before it was stored
+ * @param arrivedAt when the notice arrived, before it was stored
  */
 export async function noteRefund(paymentNo: string, claim: RefundClaim, arrivedAt: Date): Promise<void> {
   const note = async (t: Transaction): Promise<number[]> => {
@@ -60,8 +60,8 @@ export async function noteRefund(paymentNo: string, claim: RefundClaim, arrivedA
 }
 
 /**
- * Flags a payment whose company reported refunds that nothing from here explains: asked once the company has
- * denied that one of ours, which might have explained them, has arrived.
+ * Flags a payment if no refund of ours explains what its company reported. Called once the company has denied a refund
+ * that might have explained it.
  */
 export async function noteUnexplained(paymentNo: string): Promise<void> {
   const note = async (t: Transaction): Promise<number[]> => {
@@ -74,7 +74,7 @@ export async function noteUnexplained(paymentNo: string): Promise<void> {
 }
 
 /**
- * Makes the refund that is named due, if it was made here.
+ * Makes the named refund due, if it was made here.
  *
  * @returns whether it was; a failed one has refunded nothing
  */
@@ -153,9 +153,9 @@ async function isSeen(
 }
 
 /**
- * Whether the company reported a higher sum of refunds than was sent from here by then, beyond what a person has seen.
+ * Whether the company reported a higher sum of refunds than we had sent by then, beyond what a person has seen.
  *
- * @param isTrusting whether those count that were sent and not answered
+ * @param isTrusting whether refunds count that were sent but not answered yet
  */
 async function isMoreThanOurs(paymentNo: string, isTrusting: boolean, t: Transaction): Promise<boolean> {
   const reports = await reportsOf(paymentNo, t);

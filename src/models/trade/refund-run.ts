@@ -140,7 +140,7 @@ interface Interim {
 }
 
 /**
- * Stores what was learned and when the channel is asked next. What was made due while it was asked stays due.
+ * Stores what was learned and when the channel is asked next. A refund that was made due meanwhile stays due.
  *
  * @param unknown why nothing was learned
  */

@@ -138,10 +138,10 @@ const titleOf = (resource: Resource, { action, row }: Asked): string =>
 const askOf = ({ action: { ask }, row }: Asked) => ask && ((input: AnyRow) => ask(row, input));
 
 /**
- * Runs it; all queries of the resource are refetched afterwards. A form says what its row is by now.
+ * Runs an action, then refetches all queries of the resource. A form shows the present state of its row.
  *
- * @param rows those that are shown; the form of one that no longer is stays
- * @param isBehind whether a drawer covers them, whose own actions come first
+ * @param rows the rows shown; the form of a row that disappears stays open
+ * @param isBehind whether a drawer covers the rows; its own actions come first
  */
 export function useAct(
   resource: Resource,

@@ -1,11 +1,11 @@
-// Changes of the address.
+// Changes of the URL.
 import { useCallback } from 'react';
 import { useHref, useNavigate } from 'react-router';
 import { useListAddress } from '../show/location.ts';
 
 /**
- * Edits the query of the address, which is ahead of what is drawn: a value read while drawing may be outdated. Once another
- * screen is opened, a filter that was typed before changes nothing.
+ * Edits the query of the present URL, not of the last rendering, which may be older. Once another screen is open, a filter
+ * that was typed before changes nothing.
  */
 export function useEditQuery() {
   const navigate = useNavigate();

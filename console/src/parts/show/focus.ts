@@ -1,9 +1,9 @@
-// Where the focus goes when what had it is gone, as a deleted row, a drawer that is closed or a screen that was left.
+// Where the focus goes when the element that had it is gone: a deleted row, a closed drawer, a screen that was left.
 import { useEffect, useState } from 'react';
 
 /**
- * To the content of the page, so that Tab continues there and not at the menu: after what is being drawn, and after what
- * takes the focus itself.
+ * Moves the focus to the content of the page, so that Tab continues there and not at the menu; only when, after the next
+ * rendering, nothing else has taken it.
  */
 export function keepFocus(): void {
   setTimeout(() =>
@@ -15,13 +15,13 @@ export function keepFocus(): void {
 }
 
 /**
- * From a drawer or dialog that is closed back to what opened it.
+ * Returns the focus from a closed drawer or dialog to what opened it.
  *
- * @param hasRoute whether it has an address of its own, which a link may lead to
+ * @param hasRoute whether it has a URL of its own, so that a link may have opened it
  */
 export function useReturnFocus(hasRoute = true): void {
   const [opener] = useState(() => document.activeElement);
-  // A page that gave way to the drawer is drawn anew, and so is the link there that leads to it.
+  // A page that the drawer replaced is rendered again, and with it the link that opened the drawer.
   const [address] = useState(() => location.pathname + location.search);
   useEffect(
     () => () => {

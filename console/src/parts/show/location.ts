@@ -2,8 +2,8 @@
 import { useLocation } from 'react-router';
 
 /**
- * The address of the list that is open, also while a row or a form is open beside it: a relative link would lead on from
- * there.
+ * The URL of the open list, also while a row or a form is open beside it: a relative link would start from that
+ * one.
  */
 export const useListAddress = (): string => useLocation().pathname.split('/').slice(0, 3).join('/');
 

@@ -13,15 +13,15 @@ export function useSettled(text: string): string {
   return settled;
 }
 
-/** In one piece when it is a number of an order, payment or refund that was pasted with spaces, or its end as lists show it. */
+/** Without spaces, if it is a number of an order, payment or refund, or the end of one as lists show it. */
 export function pasted(text: string): string {
   const whole = text.replace(/[\s…]/g, '');
   return /^(ORD|PAY|REF)\d{6}/i.test(whole) || /^\s*…/.test(text) ? whole : text.trim();
 }
 
 /**
- * Whether a key belongs to an input method, which takes Enter and arrows for itself. Safari ends the composition before
- * the key that does so: that key has the code of all keys that are taken.
+ * Whether a key belongs to an input method, which takes Enter and arrows for itself. In Safari the key that ends the
+ * composition comes after its end; it has the code 229, as all keys that an input method takes.
  */
 export const isOfInputMethod = ({ isComposing, keyCode }: KeyboardEvent): boolean =>
   isComposing || keyCode === 229;

@@ -14,7 +14,7 @@ import type { Route } from '../../declare/route.js';
 
 /**
  * Checks the address, the bearer token, the first password, the module switch and the permission, in this
- * order. One command to Redis says whether any of it has changed since the last request.
+ * order. One command to Redis says whether any of these has changed since the last request.
  *
  * @returns who is signed in; undefined on a public route
  * @throws bad_request, ip_blocked, not_logged_in, token_expired, token_revoked, token_invalid,
