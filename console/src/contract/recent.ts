@@ -25,6 +25,6 @@ const store = (records: Recent[]): void => tabStorage.setItem(place, JSON.string
 export const remember = (record: Recent): void =>
   store([record, ...recentRecords().filter(({ address }) => address !== record.address)]);
 
-/** Of a record that no longer exists. @param end of its address, from the name of its list */
+/** Of a record that no longer exists. @param end of its URL, from the name of its list */
 export const forgetOne = (end: string): void =>
   store(recentRecords().filter(({ address }) => !address.endsWith(end)));

@@ -14,7 +14,7 @@ export type Attachment = Row<'GET /api/admin/attachments'>;
 /** Previews are fetched whole; larger files are only downloaded. */
 const largestShown = 50_000_000;
 
-/** The content of a file, under an address of this page. */
+/** The content of a file, under a URL of this page. */
 export function useContent({ id }: Attachment, options: { enabled?: boolean; gcTime?: number }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['attachments', 'content', id],

@@ -130,7 +130,7 @@ function requestText({ input, taken }: RequestState): string | null {
   if (!input) return null;
   const text = JSON.stringify(mask(input));
   if (text.length <= maxRequest) return text;
-  // Fields that the route does not take could be sent to keep the others out.
+  // Without what the route does not take: it could be sent to crowd out what it takes.
   const checked = taken && JSON.stringify(mask(taken));
   if (checked && checked.length <= maxRequest) return checked;
   return JSON.stringify({ omitted: `${text.length} characters` });

@@ -116,7 +116,7 @@ export async function testMethod(id: number): Promise<MethodTest> {
   };
 }
 
-/** As it arrives, after a way through JSON. */
+/** As the callback would arrive: written to JSON and parsed. */
 const asSent = (fields: object): Record<string, unknown> =>
   JSON.parse(JSON.stringify(fields)) as Record<string, unknown>;
 

@@ -85,8 +85,7 @@ async function sendPage(ctx: Context, page: string): Promise<void> {
   ctx.body = page.replaceAll('NONCE', nonce);
 }
 
-// Downloads may come from the object store; its address is what the store makes of the settings: a bucket may
-// be in its name.
+// Downloads may come from the object store. Its driver knows the host: the name of the bucket may be part of it.
 async function storeOrigin(): Promise<string> {
   const address = await (await storage()).downloadUrl?.('any', 'inline', 'text/plain');
   return address ? ` ${new URL(address).origin}` : '';

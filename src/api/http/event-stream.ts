@@ -63,7 +63,7 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
       send(source.type, value);
       if (source.isLast?.(value)) end();
     } catch (error) {
-      // Removed meanwhile.
+      // The record was removed meanwhile.
       if (error instanceof AppError && error.status === 404) end();
       else
         throttled(`streams of ${source.type}`, (count) =>

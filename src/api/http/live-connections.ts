@@ -24,14 +24,14 @@ interface LiveConnection {
 
 /** Interval of the check of all sessions, permissions and addresses. */
 const checkEveryMs = 500;
-/** Idle sessions show in their row only. */
+/** That a session is idle shows in its row only, not in the versions. */
 const idleCheckMs = Math.min(60_000, config.auth.sessionIdleMs);
 const maxSocketsEach = 10;
 
 const open = new Set<LiveConnection>();
 let stopChecks: (() => void) | undefined;
 let closing = false;
-/** Under which all of them were checked. */
+/** The versions under which all connections were checked. */
 let checked: Versions | undefined;
 let lookedAt = 0;
 /** Total number of connections registered. */

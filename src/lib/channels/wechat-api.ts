@@ -8,7 +8,7 @@ import { answerKey, noticeKey } from './wechat-keys.js';
 import { assertOk, isSigned, readJson, requestWechat, wordsOf } from './wechat-request.js';
 
 const refusals = new Set([400, 401, 403, 404]);
-/** Such refusals come for what WeChat knows. */
+/** Refusals of a payment that WeChat knows: it was placed before. */
 const known = new Set<unknown>(['ORDERPAID', 'ORDER_CLOSED', 'OUT_TRADE_NO_USED', 'INVALID_REQUEST']);
 
 /**

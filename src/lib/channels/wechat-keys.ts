@@ -55,12 +55,13 @@ async function certificateKey(
     return (await sharedCertificates(config, signal)).get(serial)?.key;
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
-    // It is good until it expires; the next message a minute later renews it.
+    // The known certificate is good until it expires; the next message renews it, from a minute later on.
     return certificate.key;
   }
 }
 
-// What is dated ahead, because the clock was set back since, is as old: downloads fail while the clock is wrong.
+// A download dated in the future, because the clock was set back since, counts as old: downloads fail while the clock is
+// wrong.
 const timeSince = (at: number): number => Math.abs(now().getTime() - at);
 
 async function renewCertificates(config: MethodConfig, signal: AbortSignal): Promise<Certificates> {

@@ -31,7 +31,8 @@ const duplicateEntry = 1062;
 /** Whether a statement violated this unique key; other rows of the same commit have other keys. @param key its name */
 export function isDuplicate(error: unknown, key: string): boolean {
   if (errno(error) !== duplicateEntry) return false;
-  // Behind the value, which may hold any text, and in MySQL behind the table; the words between depend on lc_messages.
+  // The key is the last quoted name: after the value, which may hold any text, and in MySQL after the table. The words
+  // between them depend on lc_messages.
   const [, violated] = /'(?:\w+\.)?(\w+)'[^']*$/.exec((driverError(error) as Error).message) ?? [];
   return violated === key;
 }

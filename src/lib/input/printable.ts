@@ -1,4 +1,4 @@
-// Characters that are not seen but change what is: control characters, direction overrides, halves of characters.
+// Invisible characters that change how a text is read: control characters, direction overrides, halves of characters.
 
 const unseen = String.raw`\p{Cs}\u202a-\u202e\u2066-\u2069`;
 const outOfLine = new RegExp(String.raw`[\p{Cc}\u2028\u2029${unseen}]`, 'u');
@@ -12,10 +12,10 @@ export const isPrintable = (text: string): boolean => !outOfLine.test(text);
 /** As `isPrintable`; tabs and line breaks are allowed. */
 export const arePrintableLines = (text: string): boolean => !outOfLines.test(text);
 
-/** Whether a text shows nothing. */
+/** Whether a text has no visible character. */
 export const isBlank = (text: string): boolean => blanks.test(text);
 
-/** The text with every unseen character as JSON may write it (`\u001b`), for terminals. */
+/** The text with every invisible character as a JSON escape (`\u001b`), for terminals. */
 export const escaped = (text: string): string => text.replace(hidden, escapes);
 
 const escapes = (character: string): string =>

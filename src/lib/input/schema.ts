@@ -106,7 +106,7 @@ interface Bounds {
 /** Sort position among siblings. */
 export const sort = () => Joi.number().integer().min(-1_000_000).max(1_000_000);
 
-/** Joi puts an address into normal form before it reads it, which would take a second for a body full of marks. */
+/** A text that is too long is refused first: Joi normalises an e-mail address, which takes a second for a long one. */
 export const email = () =>
   Joi.string().allow('', null).max(100).email({ tlds: false }).prefs({ abortEarly: true });
 

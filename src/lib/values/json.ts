@@ -7,8 +7,8 @@ import { Money } from './money.js';
 const mark = `money:${randomToken(12)}:`;
 const marked = new RegExp(`"${mark}(-?\\d+\\.\\d{2})"`, 'g');
 
-// Logs and callbacks show what was sent, texts are cut: half of a character is written as an escape that many readers
-// refuse together with the whole answer.
+// A text that was sent by others or cut may contain half of a character. JSON.stringify writes it as an escape for which
+// many readers refuse the whole answer.
 const half = /(?<!\\)((?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
 
 /** The value as JSON, with every `Money` as a number with its digits, and U+FFFD for half of a character. */

@@ -32,8 +32,8 @@ export const isZone = (name: string): boolean => moment.tz.zone(name) !== null;
  */
 export function readTime(text: string, zone = 'UTC', edge: 'start' | 'end' = 'start'): Date | undefined {
   const at = parse(text, zone, edge);
-  // Every form begins with the year. The last day of 9999, which often means no end, ends in UTC a year later
-  // where it is west of there.
+  // Every form begins with the year. The last day of 9999 often means no end; in zones west of UTC it ends in the
+  // year 10000 of UTC.
   return at && text >= '1000' ? new Date(Math.min(Math.max(at.getTime(), earliest), latest)) : undefined;
 }
 

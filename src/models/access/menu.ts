@@ -96,7 +96,7 @@ export async function deleteMenu(holder: Holder, id: number): Promise<void> {
     const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
     await assertHoldsMenus(holder, withDescendants(rows, id), t);
     if (rows.some(({ parent_id }) => parent_id === id)) fail('menu_has_children');
-    // What a disabled menu keeps closed stays closed without it.
+    // Permissions that a disabled menu switched off stay off.
     if (menu.status !== 1) await Permission.update({ status: 0 }, { where: { menu_id: id }, transaction: t });
     await menu.destroy({ transaction: t });
   });
@@ -111,8 +111,8 @@ function assertMayPlace(holder: Holder, rows: Menu[], parent: number, id?: numbe
   assertHolds(holder, [], [parent]);
 }
 
-// Changing a menu switches all that is below it, and their permissions, so the actor must hold those too: who holds one
-// page also holds the menus above it.
+// Changing a menu affects all menus below it and their permissions, so the actor must hold those too. To hold the menu
+// alone is not enough: an actor who holds one page also holds the menus above it.
 async function assertHoldsMenus(holder: Holder, menus: ReadonlySet<number>, t: Transaction): Promise<void> {
   if (holder.isSuperAdmin) return;
   const ids = [...menus];

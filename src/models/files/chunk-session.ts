@@ -134,7 +134,7 @@ async function insertSession(key: SessionKey, session: NewSession): Promise<void
   });
 }
 
-// With the administrator's row locked, so that sessions opened at once cannot pass together what one of them may.
+// Locks the administrator's row, so that sessions opened concurrently cannot exceed the limit together.
 async function assertRoom(adminId: number, t: Transaction): Promise<void> {
   const { chunkSessionsMax } = config.storage;
   if (chunkSessionsMax === 0) return;

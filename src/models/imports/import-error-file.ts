@@ -100,7 +100,7 @@ const rowText = { zh: '第 {row} 行。{problems}', en: 'Row {row}. {problems}' 
 const problemText = { zh: '{head}：{reason}', en: '{head}: {reason}' };
 const separator = { zh: '；', en: '; ' };
 
-/** Writes rows below the columns of their file; the column of an earlier error file is replaced, as the last one. */
+/** Writes rows under the header of their file, reasons as the last column; those of an earlier error file are left out. */
 class LineWriter {
   readonly head: string;
   readonly #width: number;
@@ -112,7 +112,7 @@ class LineWriter {
     this.head = csvLine([...this.#kept.map((place) => head[place] as string), reasonHead]);
   }
 
-  // What has no column stays behind the last one: without it the row would be another one, and acceptable.
+  // Surplus cells stay, after the last column: without them the row would pass when imported again.
   line(record: readonly string[], reason: string): string {
     const surplus = record.slice(this.#width).filter((cell) => cell.trim() !== '');
     const cells = this.#kept.map((place) => bounded(record[place] ?? ''));
@@ -120,7 +120,7 @@ class LineWriter {
   }
 }
 
-// The mark keeps what was cut from becoming acceptable.
+// The `…` keeps the cell too long, so that the row is refused until it is corrected.
 function bounded(cell: string): string {
   if (cell.length <= maxCell) return cell;
   const text = cell.trim();

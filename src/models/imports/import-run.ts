@@ -99,7 +99,8 @@ async function writeAll(
     }
     return await written;
   } finally {
-    // It ends after the one before it. Another run would take what is still being written for the work of a third one.
+    // The last batch ends after the one before it. A next run that began earlier would see the position move, and take
+    // that for the work of another run.
     await written.catch(() => undefined);
   }
 }

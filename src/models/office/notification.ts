@@ -26,7 +26,7 @@ export interface NotificationFilter extends ListQuery {
 
 export interface NewNotification {
   type: NotificationType;
-  /** Of one in both languages both are stored: its readers may have either. */
+  /** A text in both languages is stored in both: its readers may have either. */
   title: string | Text;
   content: string | Text;
   senderId?: number;
@@ -232,7 +232,7 @@ export async function pruneNotifications(): Promise<number> {
 }
 
 async function removeBatch(before: Date, t: Transaction): Promise<number> {
-  // A payment that still needs attention (payment-attention.ts) knows by them for which reasons.
+  // Those of payments that still need attention stay: they record the reasons (payment-attention.ts).
   const rows = await bulk.select<{ id: number }>(
     `SELECT id FROM notifications WHERE created_at < ? AND (event_key IS NULL OR event_key NOT LIKE 'attention-%')
      ORDER BY created_at LIMIT ${removedAtOnce}`,

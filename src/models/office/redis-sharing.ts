@@ -10,7 +10,7 @@ const maxAgeMs = 3 * config.worker.sweepSeconds * 1000;
 /** Registers this database as one that uses this Redis. @returns the names of the others registered lately */
 export async function registerDatabase(): Promise<string[]> {
   const [at, databases, { name }] = [Date.now(), key('databases'), config.database];
-  // On servers of their own databases may have one name, but were not made in the same millisecond.
+  // Databases on different servers may have the same name, but were not created in the same millisecond.
   const seeded = await Role.findOne({ where: { slug: superAdminSlug }, attributes: ['created_at'] });
   const own = `${name} ${seeded?.created_at.toISOString()}`;
   await redis.zadd(databases, at, own);

@@ -143,7 +143,7 @@ export async function isRefundedElsewhere(paymentNo: string, t?: Transaction): P
   return (await notified.first('WHERE n.event_key = :key', { key }, { t })) !== undefined;
 }
 
-/** Ends what being paid puts at rest: all but a refund that was made elsewhere. */
+/** Ends the events that are over once a payment is paid: all but a refund that was made elsewhere. */
 export const renewPaid = (paymentNo: string, t: Transaction): Promise<void> =>
   renewEvents(
     eventsOf(paymentNo).filter(({ reason }) => reason !== 'refunded_elsewhere'),

@@ -61,7 +61,7 @@ export async function follow(payment_no: string, type: string, expireAt: Date | 
   return { expireAt: followed?.expire_at ?? expire_at, dueAt: rows === 1 ? due_at : undefined };
 }
 
-/** Takes back what began with a placing that its company has not taken, unless it is being placed again. */
+/** Ends the follow-up of a placing that the company has not taken, unless the payment is being placed again. */
 export async function unfollow(payment_no: string, { dueAt }: Followed): Promise<void> {
   const own = 'DELETE FROM payment_follow_ups WHERE payment_no = ? AND due_at = ?';
   if (dueAt) await change(own, [payment_no, dueAt]);
