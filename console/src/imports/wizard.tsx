@@ -84,7 +84,7 @@ export default function ImportWizard() {
     },
   });
   const navigate = useNavigate();
-  // From here on it has a URL of its own, to which a reload or a new sign-in comes back to.
+  // From here on it has a URL of its own, to which a reload or a new sign-in returns.
   const run = useMutation({
     mutationFn: send,
     onSuccess: () => draft.forget(),

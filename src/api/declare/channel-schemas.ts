@@ -7,7 +7,7 @@ import { keywords, named } from '../../lib/input/schema.js';
 import { resource } from './response.js';
 import { nounOf } from './route.js';
 
-const configWords = 'Configuration of the channel; secrets are answered as `***`';
+const configWords = 'Configuration of the channel; secrets are returned as `***`';
 
 /** All types, enabled or not. */
 export const channelTypes = allChannels.map(({ type }) => type);

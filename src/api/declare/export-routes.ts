@@ -56,7 +56,7 @@ export function exportRoutes(type: ExportType, title: Text): Route[] {
       limit: 'export',
       summary: `Export ${title.en} into a file`,
       description:
-        'Takes the filters of the list, times in the request zone. Repeated while it waits or runs, the same request answers the same `export_id`. Progress: `/exports/{id}` and its event stream.',
+        'Takes the filters of the list, times in the request zone. The same request repeated while it waits or runs returns the same `export_id`. Progress: `/exports/{id}` and its event stream.',
       access,
       body: bodyOf(exportSources[type].filters),
       fails: ['too_many_exports'],

@@ -17,10 +17,10 @@ export const introduction =
 
 ## Signing in
 
-\`POST /api/admin/login\` with \`username\` and \`password\` answers a \`token\`; every other request carries it as \`Authorization: Bearer <token>\`
+\`POST /api/admin/login\` with \`username\` and \`password\` returns a \`token\`; every other request carries it as \`Authorization: Bearer <token>\`
 (here by the button Authorize).
-After some failures a captcha is asked for (\`captcha_required\`): \`GET /api/admin/login/captcha\` answers a picture, its \`captcha_id\` and the
-characters go with the next try. An \`x-permission\` names the permission an operation needs; \`GET /api/admin/info\` lists those held.
+After some failures a captcha is asked for (\`captcha_required\`): \`GET /api/admin/login/captcha\` returns a picture and a \`captcha_id\`; send
+the id and the characters with the next try. An \`x-permission\` names the permission an operation needs; \`GET /api/admin/info\` lists those held.
 
 \`\`\`sh
 curl -s ${config.app.url}/api/admin/login -H 'Content-Type: application/json' -d '{"username":"admin","password":"admin123"}'
@@ -44,18 +44,18 @@ Those for texts match a part, literally; \`trace_id\`, \`source\`, \`job\` and \
 ## Times, days and amounts
 
 Times are UTC (\`2026-11-22T08:30:00.000Z\`). With \`X-Timezone: Asia/Shanghai\` (or \`Timezone\`, or \`?timezone=\`) times without an offset are
-read in that zone, and \`created_at\`, \`updated_at\`, \`deleted_at\` and \`pay_time\` are answered in it, with what the operator adds to them; all other
+read in that zone, and \`created_at\`, \`updated_at\`, \`deleted_at\` and \`pay_time\` are returned in it, with what the operator adds to them; all other
 times stay UTC. A time filter is a day (\`2026-11-22\`), a time (\`2026-11-22 08:30:00\`) or RFC 3339.
 Amounts are JSON numbers of at most two decimals, up to 10¹³; they may be sent as texts (\`"25.80"\`), and are exact either way.
 
 ## Texts
 
 Texts have printable characters only: no control characters, no direction overrides, no halves of characters. Tabs and line breaks are
-taken in descriptions, remarks, names of products and the content of notifications. What an operation answers may be sent back with PUT and changes nothing.
+taken in descriptions, remarks, names of products and the content of notifications. A record may be sent back with PUT as it was returned; that changes nothing.
 
 ## Doing things once
 
-An operation that creates takes an \`Idempotency-Key\` of up to 128 visible characters. Repeating the request with the same key answers the
+An operation that creates takes an \`Idempotency-Key\` of up to 128 visible characters. Repeating the request with the same key returns the
 record that was made first, also after 503 or a lost connection. The same key with another body is refused. A key belongs to its administrator and
 kind of operation, and is remembered for seven days.
 
@@ -69,7 +69,7 @@ The answer is 200 with \`status\` \`paid\`, or \`processing\` when it was stored
 safe; refusals are 4xx with their \`error_code\`. \`transaction_id\`, \`trade_no\` or \`third_party_no\` is stored as the company's number;
 \`amount\`, \`total_amount\` or \`pay_amount\`, when sent, must be the amount of the payment.
 
-Callbacks of WeChat Pay and Alipay are signed as these companies document it. Where the operator has opened them a yes is an empty 204 for
+Callbacks of WeChat Pay and Alipay are signed as these companies document it. Where the operator has opened them success is an empty 204 for
 WeChat Pay and the text \`success\` for Alipay; elsewhere they are stored and answered 501.
 
 ${Object.entries(callbackSamples)

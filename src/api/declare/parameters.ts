@@ -17,7 +17,7 @@ export const sharedParameters = (writer: SchemaWriter) => ({
     name: 'X-Timezone',
     in: 'header',
     description:
-      'IANA zone that times are read in, and `created_at`, `updated_at`, `deleted_at` and `pay_time` answered in; UTC without it. `Timezone` and the query parameter `timezone` do the same',
+      'IANA zone that times are read in, and `created_at`, `updated_at`, `deleted_at` and `pay_time` returned in; UTC without it. `Timezone` and the query parameter `timezone` do the same',
     schema: { type: 'string', examples: ['Asia/Shanghai'] },
   },
   TraceId: {
@@ -29,7 +29,7 @@ export const sharedParameters = (writer: SchemaWriter) => ({
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'Repeating the request with the same key answers the record made first',
+    description: 'Repeating the request with the same key returns the record made first',
     schema: writer.input(idempotencyKey),
   },
   Ticket: {
@@ -48,7 +48,7 @@ export const sharedParameters = (writer: SchemaWriter) => ({
   Link: {
     name: 'link',
     in: 'query',
-    description: 'Signed address in place of the bearer token (`GET …/link`)',
+    description: 'Signature in place of the bearer token, from the URL that `GET …/link` returns',
     schema: { type: 'string' },
   },
 });

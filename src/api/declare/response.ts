@@ -125,7 +125,7 @@ export const pageOf = <T, K extends Keys = Record<never, never>>(item: Answer<T>
 
 /** The query parameter that asks for the sum of a list. */
 export const sumKeys = {
-  with_sum: Joi.boolean().default(false).description('Also answers `amount_sum`'),
+  with_sum: Joi.boolean().default(false).description('Also returns `amount_sum`'),
 };
 
 /** A page of a list, with the sum of its amounts if the query asks for it. */

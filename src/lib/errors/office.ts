@@ -10,7 +10,7 @@ export const office = {
     dictionary_has_children: ['字典存在子项，无法删除', 'The dictionary has entries and cannot be deleted'],
   }),
   ...outcomes(401, 10007, {
-    link_invalid: ['文件链接无效或已过期', 'The address of the file is invalid or has expired'],
+    link_invalid: ['文件链接无效或已过期', 'The URL of the file is invalid or has expired'],
     ticket_invalid: ['连接票据无效或已过期', 'The ticket is invalid or has expired'],
   }),
   ...outcomes(403, 20003, {

@@ -76,8 +76,8 @@ export const routes = [
     name: 'uploadChunk',
     summary: 'Upload a file in chunks',
     description:
-      '`init` (filename, total_size or total_chunks, optionally chunk_size and sha256) answers a chunk_id; `upload` sends the ' +
-      'chunk `chunk_index` (from 0) and opens the session by itself when it names filename and total_chunks; `merge` answers ' +
+      '`init` (filename, total_size or total_chunks, optionally chunk_size and sha256) returns a chunk_id; `upload` sends the ' +
+      'chunk `chunk_index` (from 0) and opens the upload session by itself when it names filename and total_chunks; `merge` returns ' +
       'the attachment, or `{chunk_id, status: "merging"}` when that takes longer; `cancel` removes the chunks of an upload ' +
       'that is not being merged. Chunks are sent as forms, the other actions as JSON or as forms.',
     access: store,

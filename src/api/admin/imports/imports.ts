@@ -145,11 +145,11 @@ export const routes = [
     name: 'downloadImportErrors',
     summary: 'Download the failed rows, to correct and import them again',
     description:
-      'A csv (UTF-8 with byte order mark) with the columns of the file that was sent and a last one, ' +
-      '`reason`: one line per row that was not imported, also those that only belong to an order with a ' +
-      'bad row. Imported again, its column `reason` is not read. A cell of more than 1,000 characters is ' +
-      'cut there and marked with `…`; of cells without a column the first five are shown. It is made ' +
-      'while it is sent and has no ranges. `/imports/{id}/errors` lists every single problem.',
+      'A CSV file (UTF-8 with byte order mark) with the columns of the imported file and a last column ' +
+      '`reason`. It has a line for each row that was not imported, also for good rows of an order with a ' +
+      'bad one. It can be corrected and imported; `reason` is then ignored. A cell of more than 1,000 ' +
+      'characters is cut there and marked with `…`; of cells without a column the first five are shown. ' +
+      'It supports no range requests. `/imports/{id}/errors` lists every single problem.',
     access: show,
     link: true,
     reply: 'file',

@@ -58,7 +58,7 @@ export const routes = [
     name: 'listFailedJobs',
     summary: 'List jobs that have failed for good',
     description:
-      'One entry per work, however often it fails. Its state is `failed` until it is retried, `retried` until it has succeeded or failed again, then `done`.',
+      'One entry for each piece of work, however often it fails. Its state is `failed` until it is retried, then `retried` until it fails again or succeeds (`done`).',
     access: list,
     query: Joi.object<FailedJobFilter, true>({
       ...listKeys(failedJobSortable),

@@ -40,9 +40,9 @@ export const routes = [
     name: 'searchRecords',
     summary: 'Find records of every kind by one text',
     description:
-      'At most five each of orders, payments, refunds, users and administrators that the caller may list and show: by a number, its ' +
-      'beginning or its end (six characters or more; numbers of this month and the last), each third-party number that paid it, the beginning of a name, phone or e-mail ' +
-      'address, a numeric id of a user; and the operations of a trace id.',
+      'At most five each of the orders, payments, refunds, users and administrators that the caller may list and show. Found by: a ' +
+      'number, its beginning, or its end (at least six characters, of numbers of this month and the last); a third-party number; the ' +
+      'beginning of a name, phone or e-mail address; the numeric id of a user. A trace id finds its operations.',
     access: 'signedIn',
     query: Joi.object<{ q: string }, true>({
       q: Joi.string().min(1).max(64).required().description('A number, a part of one, a name or a trace id'),

@@ -128,8 +128,8 @@ export const routes = [
       'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order, separated by commas, ' +
       'semicolons or tabs: `user_id` or `username`, `amount`, `remark`, `order_ref`, `product_id`, ' +
       '`product_name`, `price`, `quantity`, or their Chinese names; the column `reason` of an error file ' +
-      'is ignored. Rows of the file with the same `order_ref` are one order; another file with it makes ' +
-      'another order. A line needs `product_name`, `price` and `quantity`: an empty quantity is refused. ' +
+      'is ignored. Rows of the file with the same `order_ref` are one order; a row of another file with ' +
+      'it makes another order. A line needs `product_name`, `price` and `quantity`: an empty quantity is refused. ' +
       'Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, ' +
       'only checks. The answer waits up to 3 seconds for the end.',
     access: can('order.import', '导入订单', 'Import orders'),

@@ -30,7 +30,7 @@ export const routes = [
     title: { zh: '发起支付', en: 'Place payments' },
     action: 'place',
     description:
-      '`gateway` has what the customer needs in order to pay, as in `POST /payments`. Placing a payment again answers for ' +
+      '`gateway` has what the customer needs in order to pay, as in `POST /payments`. Placing a payment again returns it for ' +
       'the same trade.',
     access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
     params: numberParam,

@@ -90,7 +90,7 @@ const fields = {
 };
 
 const secretsNote =
-  'Secrets are stored encrypted and answered as `***`; sending `***` back leaves them as they are.';
+  'Secrets are stored encrypted and returned as `***`; sending `***` back leaves them as they are.';
 
 export const routes = [
   route({
@@ -188,11 +188,11 @@ export const routes = [
     name: 'testPaymentMethod',
     summary: 'Test a payment method without a payment',
     description:
-      'Signs or encrypts with each stored key and verifies the result; verifies a test callback signed with these keys as the ' +
-      'public notify URL does (`accepted`, `verdict`); and sends it to that URL, which this service must answer. The ' +
-      'payment number of the callback does not exist: nothing is paid. wechat and alipay callbacks are not implemented, so ' +
-      'their verdict is `payment_gateway_not_implemented`. Where PAYMENT_CHANNEL_RESULTS opens them, only the payment ' +
-      'company can sign one, so the verdict on a complete method is `payment_sign_invalid`.',
+      'Tries each stored key: signs or encrypts with it and verifies the result. Then signs a test callback with these keys, ' +
+      'verifies it as a real one (`accepted`, `verdict`), and sends it to the public notify URL, which this service must ' +
+      'answer. The payment number of the callback does not exist: nothing is paid. While wechat and alipay are not opened by ' +
+      'PAYMENT_CHANNEL_RESULTS their verdict is `payment_gateway_not_implemented`. Once they are, only the payment company ' +
+      'can sign a callback, so the verdict on a complete method is `payment_sign_invalid`.',
     access: can('payment_method.test', '测试支付方式', 'Test payment methods'),
     isLogged: false,
     deadlineMs: companyDeadlineMs,

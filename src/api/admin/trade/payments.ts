@@ -107,9 +107,9 @@ export const routes = [
     deadlineMs: companyDeadlineMs,
     summary: 'Create a pending payment for an order',
     description:
-      'With `initiate` it is also placed with its channel, whose answer is `gateway`: mock `{payment_no, gateway, amount, ' +
+      'With `initiate` it is also placed with its channel, and `gateway` has what the customer needs in order to pay: mock `{payment_no, gateway, amount, ' +
       'notify_url, trade_status, sign?}`; wechat `{payment_no, code_url}`, or with an `openid` in its configuration ' +
-      '`{payment_no, prepay_id, jsapi}`, where `jsapi` is what the page hands to WeChat; alipay `{payment_no, pay_url}`. ' +
+      '`{payment_no, prepay_id, jsapi}`, where `jsapi` is what the page passes to WeChat; alipay `{payment_no, pay_url}`. ' +
       'When the channel fails (502, `third_party_error`) the payment stays pending with the reason in `fail_reason`. ' +
       'To try again, repeat the request: under the same Idempotency-Key the same payment is placed again, without one ' +
       'a new payment is made for the order.',
@@ -155,7 +155,7 @@ export const routes = [
     description:
       '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
       'seen: if the reason has changed since, the request is refused. While an earlier reason has not been cleared, the ' +
-      'payment stays flagged for that one. The last reason stays readable. Fields may be sent back as they were answered. ' +
+      'payment stays flagged for that one. The last reason stays readable. Fields may be sent back as they were returned. ' +
       'State and third-party number follow from callbacks, queries and the order; nobody sets them here.',
     access: can('payment.update', '修改支付', 'Change payments'),
     params: referenceParam,

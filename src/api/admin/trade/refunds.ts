@@ -116,7 +116,7 @@ export const routes = [
     summary: 'Clear the attention flag of a refund',
     description:
       '`needs_attention` can only be set to false, together with the `fail_reason` that was seen: if the reason has changed ' +
-      'since, the request is refused. Fields may be sent back as they were answered.',
+      'since, the request is refused. Fields may be sent back as they were returned.',
     access: can('refund.update', '处理退款异常', 'Clear refunds'),
     params: referenceParam,
     body: Joi.object<RefundUpdate, true>({
@@ -180,7 +180,7 @@ export const routes = [
     deadlineMs: 15_000,
     summary: 'Ask the channel now what became of a refund',
     description:
-      'Sends the refund if it has not been sent yet. One that waits for approval or has ended is answered as it is. If the ' +
+      'Sends the refund if it has not been sent yet. One that waits for approval or has ended is returned as it is. If the ' +
       'channel does not say, the answer is 502 with the reason, and the refund is tried again later.',
     access: can('refund.query', '查询退款结果', 'Query refunds'),
     params: numberParam,

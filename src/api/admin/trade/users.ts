@@ -133,7 +133,7 @@ export const routes = [
     name: 'updateUserBalance',
     summary: 'Change the balance of a user',
     description:
-      'An income or a refund adds to the balance, an expense takes from it, never below zero. The same `request_id` never applies twice: repeating it answers what the first request answered.',
+      'An income or a refund adds to the balance, an expense takes from it, never below zero. The same `request_id` never applies twice: repeating it returns what the first request returned.',
     access: can('user.update_balance', '调整用户余额', 'Change balances of users'),
     params: idParam,
     body: Joi.object<BalanceChange, true>(balanceChangeKeys),
