@@ -219,7 +219,7 @@ const hourMs = 3_600_000;
 /** Removes the remains of dead processes, now and every hour. @returns a function that stops it */
 export function cleanUploadFolder(): () => void {
   const clean = (): void => {
-    // Twice the upload timeout, for the work that follows.
+    // Twice the upload timeout, and an hour for the work that follows.
     const before = new Date(Date.now() - 2 * config.storage.uploadTimeoutMs - hourMs);
     removeOldFiles(uploadFolder, before).then(
       (removed) => removed > 0 && logger.info({ removed }, 'abandoned uploads were removed'),
