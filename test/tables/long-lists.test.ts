@@ -1,15 +1,20 @@
-// Lists of many rows: deep pages of orders from both ends, logs by time and by record. And totals: exact while counting is
-// quick, else at most twenty times as old as counting takes.
+// Lists of many rows: deep pages of orders from both ends, logs by time and by record, payments of an assignee. Figures and
+// upkeep beside many rows. And totals: exact while counting is quick, else at most twenty times as old as counting takes.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { bulk, change, db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
+import { pruneSessions } from '../../src/models/access/admin-session.js';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
+import { holding } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { rowsReadBy, statementsDuring } from '../support/statements.js';
 import { until } from '../support/until.js';
 
 const rows = 10_000;
+const oldSessions = 100;
+/** Nobody: payments may keep the number of who was deleted. */
+const assigneeId = 4711;
 const service = serviceTest({ withWorker: false });
 let userId: number;
 
@@ -55,6 +60,30 @@ test.serial.before(async () => {
      SELECT month, LPAD(n, 26, '0'), 'info', 'api', '', '', NOW(3) - INTERVAL n SECOND
      FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
     months,
+  );
+});
+
+// As many payments, two of them of an assignee; as many refunds, finished long ago; and as many sessions, the first 100 old.
+test.serial.before(async () => {
+  const shared = `month, LPAD(n, 26, '0'), 'ORD', ?, 1, 1`;
+  const month = 'IF(n % 2, ?, ?) AS month';
+  await bulk.change(
+    `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, status, assignee_id, created_at, updated_at)
+     SELECT ${shared}, 'pending', IF(n IN (7, 77), ?, NULL), NOW(3), NOW(3)
+     FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
+    [userId, assigneeId, ...months],
+  );
+  await bulk.change(
+    `INSERT INTO refunds (period, refund_no, payment_no, order_no, user_id, payment_method_id, amount, destination, status, reason,
+       requested_by, finished_at, created_at, updated_at)
+     SELECT month, LPAD(n, 26, '0'), 'PAY', 'ORD', ?, 1, 1, 'balance', 'succeeded', '', 1, NOW(3) - INTERVAL 9 DAY, NOW(3), NOW(3)
+     FROM (SELECT n, ${month} FROM (${numbers}) numbers) made`,
+    [userId, ...months],
+  );
+  await bulk.change(
+    `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
+     SELECT LPAD(n, 26, '0'), 1, '', '', '', '', NOW(3), NOW(3) - INTERVAL IF(n < ?, 31, 0) DAY, NOW(3) FROM (${numbers}) numbers`,
+    [oldSessions],
   );
 });
 
@@ -124,6 +153,31 @@ test.serial('what was done to a record is found without reading the log', async 
   t.true(statements.length >= 2);
   const read = await rowsReadBy(statements);
   t.true(read < 200, `${read} rows`);
+});
+
+test.serial('the payments of an assignee are found without reading the others', async (t) => {
+  const path = `/payments?assignee_id=${assigneeId}`;
+  t.is((await service.admin.get(path)).data.total, 2);
+  const read = await rowsReadBy(await statementsDuring(() => service.admin.get(path)));
+  t.true(read < 200, `${read} rows`);
+});
+
+test.serial('the dashboard reads the refunds of two days', async (t) => {
+  const statements = await statementsDuring(() => service.admin.get('/dashboard/count'));
+  const sums = statements.filter((sql) => sql.includes('FROM refunds'));
+  t.is(sums.length, 1);
+  const read = await rowsReadBy(sums);
+  t.true(read < 200, `${read} rows`);
+});
+
+test.serial('old sessions are deleted without waiting for one that is in use', async (t) => {
+  const used = String(rows - 1).padStart(26, '0');
+  const letGo = await holding('UPDATE admin_sessions SET last_used_at = NOW(3) WHERE jti = ?', [used]);
+  try {
+    t.is(await pruneSessions(), oldSessions);
+  } finally {
+    await letGo();
+  }
 });
 
 const add = (): Promise<number> =>

@@ -28,6 +28,7 @@ import { refunds } from './0027-refunds.js';
 import { operationRecord } from './0028-operation-record.js';
 import { logIndexes } from './0029-log-indexes.js';
 import { plainBalanceLogs } from './0030-plain-balance-logs.js';
+import { timeIndexes } from './0031-time-indexes.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -60,4 +61,5 @@ export const migrations: Migration[] = [
   operationRecord,
   logIndexes,
   plainBalanceLogs,
+  timeIndexes,
 ];
