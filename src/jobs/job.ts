@@ -15,6 +15,8 @@ interface JobDefinition<P, R = unknown> {
   backoffMs: number;
   /** A run that takes longer is aborted and counts as failed. */
   timeoutMs: number;
+  /** Others of its queue run first, however late they come: nobody waits for this one. */
+  yields?: true;
   payload: Joi.ObjectSchema<P>;
   /** Key of the work: the queue holds one waiting job per key. No colon. */
   key(payload: P): string;
@@ -50,6 +52,8 @@ export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
     payload: validate(definition.payload, payload),
     options: {
       delay: delayMs,
+      // Jobs without a priority are taken first.
+      priority: definition.yields ? 1 : undefined,
       attempts: definition.attempts,
       backoff: { type: 'exponential', delay: definition.backoffMs, jitter: 0.5 },
       // Keep no finished jobs: the row has the outcome, and the sweeper may queue the same work again at once.

@@ -1,18 +1,23 @@
-// One sweep queues every row without a job, however many there are, and none twice.
+// One sweep queues every row without a job, however many there are, and none twice. Money is settled before orders expire.
 import '../support/environment.js';
 import test from 'ava';
 import { Queue } from 'bullmq';
+import { config } from '../../config/index.js';
+import { expireOrder } from '../../src/jobs/expire-order.js';
 import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf } from '../../src/lib/values/numbers.js';
 import { queuePrefix } from '../../src/lib/queue/names.js';
 import { countJobs } from '../../src/lib/queue/queue.js';
 import { redis } from '../../src/lib/redis/redis.js';
 import { setClock } from '../../src/lib/values/clock.js';
+import { consume } from '../../src/worker/consume.js';
 import { queueMaintenance, sweep } from '../../src/worker/sweeper.js';
-import { somePaymentNumber } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, mockCallback, somePaymentNumber } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
+import { statementsDuring } from '../support/statements.js';
+import { until } from '../support/until.js';
 
-serviceTest({ withWorker: false });
+const service = serviceTest({ withWorker: false });
 
 const many = 1100;
 
@@ -30,6 +35,27 @@ const queued = async (): Promise<number> => {
   const counts = (await countJobs()).find(({ name }) => name === 'payments');
   return (counts?.waiting ?? 0) + (counts?.delayed ?? 0);
 };
+
+test.serial('a callback is settled before the orders that were to expire earlier', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, id);
+  const orders = await Promise.all(Array.from({ length: 20 }, () => makeOrder(service.admin)));
+  for (const { order_no } of orders) await expireOrder.enqueue({ order_no });
+  const { data } = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  t.is(data.status, 'processing');
+  const statements = await statementsDuring(async () => {
+    const worker = consume('payments');
+    await until(async () => (await queued()) === 0);
+    await worker.close();
+  });
+  const { status } = (await service.admin.get(`/payments/${payment.payment_no}`)).data;
+  t.is(status, 'paid');
+  const locks = statements.filter((sql) => sql.includes('FROM orders o') && sql.includes('FOR UPDATE'));
+  t.is(locks.length, 1 + orders.length);
+  const place = locks.findIndex((sql) => sql.includes(payment.order_no));
+  // The jobs that begin at once have no order among each other.
+  t.true(place < config.worker.concurrency, `after ${place} orders`);
+});
 
 test.serial('a sweep queues every overdue order and every unsettled callback once', async (t) => {
   const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)];

@@ -1,6 +1,6 @@
 // The only producer of BullMQ jobs. Adding fails at once when Redis is unavailable; callers have a fallback.
 import { EventEmitter, once } from 'node:events';
-import { Queue, type JobsOptions } from 'bullmq';
+import { Queue, type Job, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { config } from '../../../config/index.js';
 import { currentTraceId } from '../process/context.js';
@@ -174,12 +174,16 @@ export async function countJobs(): Promise<QueueCounts[]> {
 
 async function count(name: QueueName): Promise<QueueCounts> {
   const queue = queueFor(name);
-  const [{ waiting = 0, active = 0, delayed = 0 }, [oldest]] = await Promise.all([
-    queue.getJobCounts(...(['waiting', 'active', 'delayed'] as const)),
-    queue.getJobs(['waiting'], 0, 0, true),
+  // Those that yield to others stand in a line of their own.
+  const [{ waiting = 0, prioritized = 0, active = 0, delayed = 0 }, [one, other]] = await Promise.all([
+    queue.getJobCounts(...(['waiting', 'prioritized', 'active', 'delayed'] as const)),
+    queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
   ]);
-  // It waits since it was due. Job and process may have different clocks.
-  const since = oldest ? oldest.timestamp + (oldest.opts.delay ?? 0) : Date.now();
-  const oldest_seconds = Math.max(0, Math.round((Date.now() - since) / 1000));
-  return { name, waiting, active, delayed, oldest_seconds };
+  // Job and process may have different clocks.
+  const since = Math.min(Date.now(), dueAt(one), dueAt(other));
+  const oldest_seconds = Math.round((Date.now() - since) / 1000);
+  return { name, waiting: waiting + prioritized, active, delayed, oldest_seconds };
 }
+
+// It waits since it was due.
+const dueAt = (job: Job | undefined): number => (job ? job.timestamp + (job.opts.delay ?? 0) : Date.now());
