@@ -40,7 +40,7 @@ let env: Record<string, string>;
 const figures = { faults: 0, sent: 0, acknowledged: 0, worstHangMs: 0, worstRecoveryMs: 0 };
 
 test.before(async () => {
-  [database, successor] = await Promise.all([startOwnDatabase(), startOwnDatabase()]);
+  [database, successor] = await Promise.all([startOwnDatabase(), startOwnDatabase(['--autocommit=0'])]);
   proxy = await FaultyProxy.start(database.port);
   env = { ...database.env, ...databaseEnv(proxy.port) };
   const [api, consumer] = await Promise.all([
@@ -241,6 +241,10 @@ test.serial('a demoted primary is left for its successor', async (t) => {
   t.true(ms < recoveryMs, `left after ${ms} ms`);
   const { id } = await makeUser(promoted);
   t.is((await successor.select('SELECT id FROM users WHERE id = ?', [id])).length, 1);
+  // Without a transaction each statement commits, also where the server does not commit by itself.
+  const kept = `SELECT trx_id FROM information_schema.innodb_trx
+    JOIN information_schema.processlist ON id = trx_mysql_thread_id WHERE command = 'Sleep'`;
+  await until(async () => (await successor.select(kept)).length === 0, 2000);
 });
 
 test.serial('no request hung', (t) => {

@@ -179,7 +179,7 @@ const managerOf = (pool: Sequelize): ConnectionManager =>
 // statements queued behind one do not fail.
 function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
   const { connection, transaction } = silences[kind];
-  return `SET time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},
+  return `SET autocommit = 1, time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},
     lock_wait_timeout = ${lockWaitSeconds + 1}, wait_timeout = ${connection}
     /*M!100100 , max_statement_time = ${statementSeconds} */ /*M!100300 , idle_transaction_timeout = ${transaction} */
     /*!80000 , max_execution_time = ${statementSeconds * 1000}, wait_timeout = ${transaction} */`;
