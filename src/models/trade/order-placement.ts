@@ -11,8 +11,7 @@ import { withPartition } from '../tables/partitions.js';
 import { insertRow, insertSql } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { blank } from '../tables/table.js';
-import type { OrderFields } from './order.js';
-import type { LineRecord, OrderRecord } from './order-record.js';
+import type { LineRecord, OrderFields, OrderRecord } from './order.js';
 import { Order, OrderDetail, User } from './tables.js';
 
 export interface OrderLine {

@@ -1,4 +1,5 @@
-// orders: what users are to pay for; lists, changes, cancelling. Only payment-settlement.ts makes an order paid.
+// orders: what users are to pay for; lists, records, changes, cancelling. Only payment-settlement.ts makes an order
+// paid.
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { blankToNull, money, textFilter } from '../../lib/input/schema.js';
@@ -11,11 +12,10 @@ import type { Money } from '../../lib/values/money.js';
 import { orderPeriod } from '../../lib/values/numbers.js';
 import { addFilters, filtersOf } from '../tables/filters.js';
 import { listPage } from '../tables/page.js';
-import { columnsOf, selection, sumWhere, type RowOf } from '../tables/selection.js';
+import { columnsOf, joined, selection, sumWhere, type RowOf, type Run } from '../tables/selection.js';
 import { lockRows, updateRows } from '../tables/rows.js';
-import type { Fields } from '../tables/table.js';
-import { selectOrders, type OrderRecord } from './order-record.js';
-import { Order, type OrderStatus } from './tables.js';
+import type { Fields, Listed } from '../tables/table.js';
+import { Order, OrderDetail, User, type OrderStatus } from './tables.js';
 import { cancelPayments } from './payment.js';
 import { isBeingPaid } from './payment-callback.js';
 import { closeBeforeExpiry } from './payment-follow-up.js';
@@ -52,11 +52,50 @@ export const orderSortable = [
   'updated_at',
 ] as const;
 
-const listedOrders = (tail: string, values: SqlValue[]): Promise<OrderRecord[]> =>
-  selectOrders(tail, values, { on: reports });
+const head = { ...columnsOf(Order, 'o'), user: joined(columnsOf(User, 'u', 'id', 'username')) };
 
-export const listOrders = (query: OrderFilter): Promise<Page<OrderRecord>> =>
-  listPage('orders o', listedOrders, ordersWhere(query), query);
+/** A line of an order in answers. */
+export type LineRecord = Listed<OrderDetail>;
+
+/** An order in answers. */
+export type OrderRecord = RowOf<typeof head> & { details: LineRecord[] };
+
+const heads = selection(
+  { ...head, ...columnsOf(Order, 'o', 'period') },
+  'orders o',
+  'LEFT JOIN users u ON u.id = o.user_id',
+);
+
+const lines = selection(
+  { ...columnsOf(OrderDetail, 'd'), ...columnsOf(OrderDetail, 'd', 'order_no') },
+  'order_details d',
+);
+
+/**
+ * The orders that `tail` selects from `orders o`, in its order: one statement for them and their users, one for the
+ * lines of all of them. (With lines as JSON in the first one, MariaDB would build a table on disk for every call.)
+ *
+ * @param tail WHERE, ORDER BY and LIMIT
+ */
+async function selectOrders(tail: string, values: SqlValue[], run: Run): Promise<OrderRecord[]> {
+  const rows = await heads.rows(tail, values, run);
+  if (rows.length === 0) return [];
+  const months = [...new Set(rows.map(({ period }) => period))];
+  const numbers = rows.map(({ order_no }) => order_no);
+  const found = await lines.rows(
+    'WHERE d.period IN (:months) AND d.order_no IN (:numbers) ORDER BY d.id',
+    { months, numbers },
+    run,
+  );
+  const details = new Map<string, LineRecord[]>(numbers.map((number) => [number, []]));
+  for (const { order_no, ...line } of found) details.get(order_no)?.push(line);
+  return rows.map(({ period: _, ...order }) => ({ ...order, details: details.get(order.order_no) ?? [] }));
+}
+
+export function listOrders(query: OrderFilter): Promise<Page<OrderRecord>> {
+  const read = (tail: string, values: SqlValue[]) => selectOrders(tail, values, { on: reports });
+  return listPage('orders o', read, ordersWhere(query), query);
+}
 
 /** The total amount of the orders that match. */
 export const sumOrders = (criteria: OrderCriteria): Promise<Money | undefined> =>
