@@ -2,7 +2,6 @@
 import type { Fault } from './fault.js';
 
 const file = 'src/models/trade/payment.ts';
-const criteria = 'src/models/trade/payment-criteria.ts';
 const attention = 'src/models/trade/payment-attention.ts';
 const handling = 'src/models/trade/payment-handling.ts';
 const placement = 'src/models/trade/payment-placement.ts';
@@ -68,7 +67,7 @@ export const payments: Fault[] = [
     match: 'an order is paid by a payment of the next month',
   },
   {
-    file: criteria,
+    file,
     from: `\`p.status = 'pending' AND p.created_at < ?\``,
     to: `'p.created_at < ?'`,
     breaks: 'paid payments are listed as waiting too long',

@@ -8,8 +8,12 @@ import { paymentPeriod } from '../../lib/values/numbers.js';
 import { newest } from '../../lib/input/list-query.js';
 import { askPaymentNow } from '../../models/trade/channel-asking.js';
 import { followSince } from '../../models/trade/payment-follow-up.js';
-import { getPayment, listPayments } from '../../models/trade/payment.js';
-import { maxPendingMinutes, type PaymentCriteria } from '../../models/trade/payment-criteria.js';
+import {
+  getPayment,
+  listPayments,
+  maxPendingMinutes,
+  type PaymentCriteria,
+} from '../../models/trade/payment.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { settle } from '../../models/trade/payment-settlement.js';
 import { askAllRefundsNow, askRefundNow } from '../../models/trade/refund-schedule.js';

@@ -10,7 +10,7 @@ import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, User } from '..
 import { Refund } from '../trade/channel-tables.js';
 import { orderFilters, ordersWhere, type OrderCriteria } from '../trade/order.js';
 import { attentionTexts } from '../trade/payment-attention.js';
-import { paymentFilters, paymentsWhere, type PaymentCriteria } from '../trade/payment-criteria.js';
+import { paymentFilters, paymentsWhere, type PaymentCriteria } from '../trade/payment.js';
 import { refundAttentionTexts } from '../trade/refund-attention.js';
 import { refundFilters, refundsWhere, type RefundCriteria } from '../trade/refund.js';
 import { userFilters, usersWhere, type UserCriteria } from '../trade/user.js';

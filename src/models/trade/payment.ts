@@ -1,9 +1,11 @@
 // payments: ways to pay an order, each over one method. Only payment-settlement.ts makes a payment paid.
+import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { id, textFilter } from '../../lib/input/schema.js';
 import type { Channel } from '../../lib/channels/channel.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/values/money.js';
@@ -21,10 +23,29 @@ import { withPartition } from '../tables/partitions.js';
 import { insertRow, lockRows } from '../tables/rows.js';
 import { blank } from '../tables/table.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
-import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
 import { beingPaid } from './payment-callback.js';
 import { assertFitsChannel, toPayable, type Payable } from './payment-placement.js';
-import { Order, Payment, PaymentMethod, User } from './tables.js';
+import { Order, Payment, PaymentMethod, paymentStatuses, User } from './tables.js';
+
+/** Ten years. */
+export const maxPendingMinutes = 5_256_000;
+
+/** The filters of the list and of its export. */
+export const paymentFilters = {
+  payment_no: textFilter(64),
+  order_no: textFilter(64),
+  third_party_no: textFilter(64),
+  payment_method_id: id(),
+  user_id: id(),
+  status: Joi.string().valid(...paymentStatuses),
+  needs_attention: Joi.boolean(),
+  assignee_id: id(),
+  /** Minutes; only payments that have been pending for longer. */
+  pending_longer_than: Joi.number().integer().min(1).max(maxPendingMinutes),
+  time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
+};
+
+export type PaymentCriteria = Criteria<typeof paymentFilters> & { time_field: string };
 
 export type PaymentFilter = PaymentCriteria & ListQuery;
 
@@ -75,6 +96,28 @@ export async function getPaymentOfUser(reference: string): Promise<ListedPayment
 const byReference = (reference: string): Where =>
   new Where().byReference('p', 'payment_no', reference, paymentPeriod(reference)) ??
   fail('payment_record_not_found');
+
+/** The condition of a list over `payments p`. */
+export function paymentsWhere(criteria: PaymentCriteria): Where {
+  const where = new Where()
+    .numbered('p.payment_no', criteria.payment_no, 'p.period')
+    .numbered('p.order_no', criteria.order_no)
+    .containsAscii('p.third_party_no', criteria.third_party_no?.trim())
+    .equals('p.payment_method_id', criteria.payment_method_id)
+    .equals('p.user_id', criteria.user_id)
+    .equals('p.status', criteria.status)
+    .equals('p.needs_attention', criteria.needs_attention)
+    .equals('p.assignee_id', criteria.assignee_id)
+    .duringField('p', criteria);
+  const { pending_longer_than: minutes } = criteria;
+  if (minutes === undefined) return where;
+  return where.and(`p.status = 'pending' AND p.created_at < ?`, wholeMinutesAgo(minutes));
+}
+
+// Rounded down to the minute, so that within a minute the total is counted once.
+function wholeMinutesAgo(minutes: number): Date {
+  return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
+}
 
 /** The total amount of the payments that match. */
 export const sumPayments = (criteria: PaymentCriteria): Promise<Money | undefined> =>

@@ -16,11 +16,11 @@ import {
   listPayments,
   sumPayments,
   orderOf,
+  paymentFilters,
   paymentSortable,
   type NewPayment,
   type PaymentFilter,
 } from '../../../models/trade/payment.js';
-import { paymentFilters } from '../../../models/trade/payment-criteria.js';
 import { operatorOf } from '../../../models/trade/balance.js';
 import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-handling.js';
 import { PaymentFollowUp } from '../../../models/trade/channel-tables.js';
