@@ -46,6 +46,16 @@ export const changedConfig = () =>
     ),
   );
 
+/** The configuration keys of all channels in words; required ones have an asterisk. */
+export function describeKeys(): string {
+  const lists = allChannels.map(({ type, configSchema }) => {
+    const keys = Object.entries(configSchema.describe().keys as Described);
+    const names = keys.map(([name, { flags }]) => `\`${name}\`${flags?.presence === 'required' ? '*' : ''}`);
+    return `${type}: ${names.join(', ')}`;
+  });
+  return `${lists.join('; ')} (* required)`;
+}
+
 /** The result of placing a payment. */
 export const gatewayAnswer = () =>
   perType(
@@ -77,16 +87,15 @@ function perType(
   return named(nameOf(''), keywords(union, { discriminator: { propertyName: 'type', mapping } }));
 }
 
+/** The keys of a configuration, as Joi describes them. */
+type Described = Record<string, { flags?: { presence?: string; description?: string } }>;
+
 // Configuration keys as plain texts: stored ones are not validated again.
 function texts(
   schema: Joi.ObjectSchema,
   change: (text: Joi.StringSchema) => Joi.StringSchema = (text) => text,
 ): Joi.ObjectSchema {
-  const keys = schema.describe().keys as Record<
-    string,
-    { flags?: { presence?: string; description?: string } }
-  >;
-  const plain = Object.entries(keys).map(([name, { flags }]) => {
+  const plain = Object.entries(schema.describe().keys as Described).map(([name, { flags }]) => {
     const { description } = flags ?? {};
     const text = description ? Joi.string().description(description) : Joi.string();
     return [name, change(flags?.presence === 'required' ? text.required() : text)];

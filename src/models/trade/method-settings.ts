@@ -1,9 +1,9 @@
 // The configuration of a payment method as its row holds it: plain settings and sealed secrets, each a JSON map.
-import type { MethodConfig } from '../../lib/channels/channel.js';
+import Joi from 'joi';
+import type { Channel, MethodConfig } from '../../lib/channels/channel.js';
 import { channelOf } from '../../lib/channels/index.js';
-import { checkedConfig, secretKeys } from '../../lib/channels/method-config.js';
 import { AppError, fail, type FieldErrors } from '../../lib/errors/app-error.js';
-import { problem } from '../../lib/input/validation.js';
+import { problem, validate } from '../../lib/input/validation.js';
 import { isSealedToday, seal, unseal } from '../../lib/secrets/secret-box.js';
 
 interface StoredSettings {
@@ -17,7 +17,8 @@ const hiddenSecret = '***';
 /**
  * Settings of a new method.
  *
- * @throws payment_gateway_unknown, value_not_acceptable for a hidden secret and what `checkedConfig` throws
+ * @throws payment_gateway_unknown; with a text per `config.<key>` validation_failed when a required key is missing, else
+ * format_invalid or value_not_acceptable, also for a hidden secret and a key that the channel does not know
  */
 export function newSettings(type: string, config: MethodConfig): StoredSettings {
   const hidden = Object.keys(config).filter((name) => config[name] === hiddenSecret);
@@ -78,12 +79,20 @@ export function sealedAnew(secrets: string): string {
 
 function store(type: string, given: MethodConfig): StoredSettings {
   const channel = channelOf(type) ?? fail('payment_gateway_unknown', { field: 'type' });
-  const entries = Object.entries(checkedConfig(channel, given));
+  const whole = Joi.object<{ config: MethodConfig }>({ config: channel.configSchema.unknown(false) });
+  const entries = Object.entries(validate(whole, { config: given }).config);
   const secret = secretKeys(channel);
   const [plain, sealed] = [false, true].map((wanted) =>
     Object.fromEntries(entries.filter(([name]) => secret.has(name) === wanted)),
   ) as [MethodConfig, MethodConfig];
   return { config: JSON.stringify(plain), secrets: JSON.stringify(mapped(sealed, seal)) };
+}
+
+/** Names of the keys that are stored encrypted and never returned. */
+function secretKeys({ configSchema }: Channel): Set<string> {
+  const keys = configSchema.describe().keys as Record<string, { metas?: { secret?: boolean }[] }>;
+  const secret = Object.entries(keys).filter(([, { metas = [] }]) => metas.some((meta) => meta.secret));
+  return new Set(secret.map(([name]) => name));
 }
 
 function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {

@@ -1,8 +1,7 @@
 // /payment-methods: the configured channels.
 import Joi from 'joi';
 import type { MethodConfig } from '../../../lib/channels/channel.js';
-import { allChannels, channelOf, isEnabled } from '../../../lib/channels/index.js';
-import { describeKeys } from '../../../lib/channels/method-config.js';
+import { channelOf, isEnabled } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
@@ -30,6 +29,7 @@ import {
   changedConfig,
   channelType,
   channelTypes,
+  describeKeys,
   methodOf,
   newMethodOf,
 } from '../../declare/channel-schemas.js';
@@ -114,7 +114,7 @@ export const routes = [
     path: '/payment-methods',
     name: 'createPaymentMethod',
     summary: 'Create a payment method',
-    description: `${secretsNote} Keys of \`config\`, others are refused: ${describeKeys(allChannels)}.`,
+    description: `${secretsNote} Keys of \`config\`, others are refused: ${describeKeys()}.`,
     access: can('payment_method.store', '创建支付方式', 'Create payment methods'),
     body: documentedAs(
       Joi.object<MethodBody & { type: string }, true>({
