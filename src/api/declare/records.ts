@@ -1,12 +1,14 @@
 // The records that several resources answer, and fields that several take.
 import Joi from 'joi';
+import { money, optionalMultiline, optionalText } from '../../lib/input/schema.js';
 import { queueNames } from '../../lib/queue/names.js';
 import { Admin, Department, Menu, Role } from '../../models/access/tables.js';
 import { Attachment } from '../../models/files/tables.js';
 import { Refund } from '../../models/trade/channel-tables.js';
 import { attentionTexts } from '../../models/trade/payment-attention.js';
-import { Payment, PaymentMethod, User } from '../../models/trade/tables.js';
+import { BalanceLog, balanceChangeTypes, Payment, PaymentMethod, User } from '../../models/trade/tables.js';
 import {
+  amount,
   described,
   enabled,
   flag,
@@ -87,6 +89,33 @@ export const clearingKeys = {
     .max(255)
     .when('needs_attention', { is: Joi.valid(false).required(), then: Joi.required() }),
 };
+
+/** The fields of a balance change. */
+export const balanceChangeKeys = {
+  amount: money(1n).required(),
+  type: Joi.string()
+    .valid(...balanceChangeTypes)
+    .required(),
+  source: Joi.string()
+    .max(20)
+    .pattern(/^[a-z][a-z0-9_]*$/)
+    .default('manual'),
+  source_id: optionalText(64),
+  description: optionalMultiline(500),
+  // Numbers of refunds are the ids of their own changes.
+  request_id: Joi.string()
+    .max(64)
+    .pattern(/^(?!REF\d{8})[\x21-\x7e]+$/),
+};
+
+/** A balance change in answers. */
+export const balanceLog = resource('UserBalanceLog', {
+  ...keysOf(BalanceLog),
+  user: recordOrNull(keysOf(User, 'id', 'username')),
+  operator: namedAdmin,
+});
+
+export const balanceChanged = record({ balance: amount(), log: balanceLog });
 
 export const queueKeys = {
   name: Joi.string()

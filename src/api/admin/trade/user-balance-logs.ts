@@ -12,8 +12,8 @@ import {
   listBalanceLogs,
   type BalanceLogFilter,
 } from '../../../models/trade/balance-log.js';
-import { balanceChanged, balanceChangeKeys, balanceLog } from '../../declare/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
+import { balanceChanged, balanceChangeKeys, balanceLog } from '../../declare/records.js';
 import { amount, integer, pageOf, record } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 

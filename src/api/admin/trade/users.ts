@@ -26,8 +26,8 @@ import {
   userSortable,
 } from '../../../models/trade/user.js';
 import { User } from '../../../models/trade/tables.js';
-import { balanceChanged, balanceChangeKeys } from '../../declare/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
+import { balanceChanged, balanceChangeKeys } from '../../declare/records.js';
 import { enabled, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
