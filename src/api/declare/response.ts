@@ -5,7 +5,7 @@ import { maxDepth } from '../../lib/secrets/mask.js';
 import { exactAmount, keywords, named } from '../../lib/input/schema.js';
 import type { Money } from '../../lib/values/money.js';
 import type { Page } from '../../lib/input/list-query.js';
-import type { Tree } from '../../lib/values/tree.js';
+import type { Tree } from '../../models/tables/tree.js';
 import type { ColumnType, ValueKind } from '../../models/tables/column.js';
 import {
   declarationOf,

@@ -3,10 +3,9 @@ import type { Transaction } from 'sequelize';
 import { blankToNull } from '../../lib/input/schema.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { announcing } from '../../lib/redis/changes.js';
-import { toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { containing, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
-import { assertPlace, nodesOf } from '../tables/tree.js';
+import { assertPlace, nodesOf, toTree, withDescendants, type Tree } from '../tables/tree.js';
 import { Admin, Department } from './tables.js';
 
 export type DepartmentFields = Fields<Department>;

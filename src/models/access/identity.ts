@@ -5,7 +5,7 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { logger } from '../../lib/watch/logger.js';
-import { withAncestors } from '../../lib/values/tree.js';
+import { withAncestors } from '../tables/tree.js';
 import type { Versions } from '../tables/versions.js';
 import { AdminSession, Menu, Permission, Role, RoleMenu } from './tables.js';
 

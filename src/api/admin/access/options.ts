@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
-import { toTree, type Tree } from '../../../lib/values/tree.js';
+import { toTree, type Tree } from '../../../models/tables/tree.js';
 import { adminOptions } from '../../../models/access/admin.js';
 import { departmentOptions } from '../../../models/access/department.js';
 import { dictionaryEntries } from '../../../models/office/dictionary.js';

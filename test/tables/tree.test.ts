@@ -8,7 +8,7 @@ import {
   withAncestors,
   withDescendants,
   type Tree,
-} from '../../src/lib/values/tree.js';
+} from '../../src/models/tables/tree.js';
 
 interface Row {
   id: number;
