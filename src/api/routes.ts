@@ -18,7 +18,6 @@ import { routes as onlineAdmins } from './admin/access/online-admins.js';
 import { routes as operationLogs } from './admin/logs/operation-logs.js';
 import { routes as options } from './admin/access/options.js';
 import { routes as orders } from './admin/trade/orders.js';
-import { routes as paymentCallbacks } from './admin/trade/payment-callbacks.js';
 import { routes as paymentMethods } from './admin/trade/payment-methods.js';
 import { routes as paymentChannel } from './admin/trade/payment-channel.js';
 import { routes as payments } from './admin/trade/payments.js';
@@ -67,13 +66,7 @@ export const routes = [
   ...users,
   ...userBalanceLogs,
   ...ofModule('orders', orders),
-  ...ofModule('payments', [
-    ...payments,
-    ...paymentChannel,
-    ...paymentCallbacks,
-    ...refunds,
-    ...paymentMethods,
-  ]),
+  ...ofModule('payments', [...payments, ...paymentChannel, ...refunds, ...paymentMethods]),
   ...paymentNotify,
   ...health,
 ];

@@ -1,14 +1,25 @@
-// /payments/{payment_no}/place and /query: placing a payment with its channel, and asking about it.
+// /payments/{payment_no}/place, /query and /callbacks: placing a payment with its channel, asking about it, and replaying
+// what the channel sent.
 import Joi from 'joi';
-import { recordNumber } from '../../../lib/input/schema.js';
+import { id, recordNumber } from '../../../lib/input/schema.js';
 import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { getPayment } from '../../../models/trade/payment.js';
 import type { PaymentStatus } from '../../../models/trade/tables.js';
 import { gatewayAnswer } from '../../declare/channel-schemas.js';
 import { paymentKeys } from '../../declare/records.js';
-import { amount, record, text, textOrNull, timestampOrNull } from '../../declare/response.js';
+import {
+  amount,
+  oneOf,
+  record,
+  resource,
+  text,
+  textOrNull,
+  timestampOrNull,
+} from '../../declare/response.js';
 import { can, companyDeadlineMs, route } from '../../declare/route.js';
+import { callbackRefusals } from '../../flows/callback.js';
+import { replayCallback, replayOutcomes } from '../../flows/callback-replay.js';
 import { placePayment, placingChannel, placingRefusals, queryPayment } from '../../flows/payment-placing.js';
 
 const tradeStates = {
@@ -79,6 +90,37 @@ export const routes = [
       const { payment_no, third_party_no, amount, pay_time } = payment;
       const status: PaymentStatus = payment.status;
       return { payment_no, status, trade_state: tradeStates[status], third_party_no, amount, pay_time };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/payments/{payment_no}/callbacks/{id}/replay',
+    name: 'replayPaymentCallback',
+    summary: 'Replay a stored callback of a payment',
+    description:
+      'A refused callback is verified again under the current configuration and then settled like a new one, dated by its ' +
+      'first arrival. However often it is replayed, it pays once. If something is still wrong, the answer says what.',
+    access: can('payment.replay', '重放支付回调', 'Replay payment callbacks'),
+    params: Joi.object<{ payment_no: string; id: number }, true>({
+      payment_no: recordNumber(),
+      id: id().required(),
+    }),
+    fails: [
+      ...callbackRefusals,
+      'payment_callback_not_found',
+      'payment_callback_not_whole',
+      'payment_record_not_found',
+    ],
+    response: resource('CallbackReplay', {
+      payment_no: text(),
+      outcome: oneOf(...replayOutcomes).description(
+        '`paid` now; `already_paid` before; `paid_needs_attention`: the money is recorded, but its order could not be paid; ' +
+          '`paid_twice`: it was paid under another number before; `processing`: it is stored and will be settled; `noted`: it is genuine and reports no money',
+      ),
+    }),
+    async handle({ params, deadline }) {
+      const { payment_no } = await getPayment(params.payment_no);
+      return { payment_no, outcome: await replayCallback(payment_no, params.id, deadline) };
     },
   }),
 ];
