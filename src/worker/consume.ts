@@ -11,8 +11,7 @@ import type { Envelope } from '../lib/queue/queue.js';
 import { queuePrefix, type QueueName } from '../lib/queue/names.js';
 import { closeConnection, openConnection } from '../lib/redis/connection.js';
 import { newUlid } from '../lib/secrets/random-id.js';
-import { abandonLost } from './abandonment.js';
-import { runOnce } from './run.js';
+import { abandonLost, runOnce } from './run.js';
 
 export interface RunningWorker {
   queue: QueueName;

@@ -1,17 +1,22 @@
-// Runs a job: finds its code, checks its payload, enforces its timeout, publishes the result to waiting processes.
+// Runs a job: finds its code, checks its payload, enforces its timeout, publishes the result to waiting processes. One
+// whose last run has failed is abandoned: its row ends, and the failure is stored for people. While the database is
+// unavailable no job is abandoned.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
+import { isDatabaseDown } from '../lib/database/errors.js';
 import { AppError } from '../lib/errors/app-error.js';
-import { logger } from '../lib/watch/logger.js';
+import { logger, throttled } from '../lib/watch/logger.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { reply, type Envelope } from '../lib/queue/queue.js';
+import type { QueueName } from '../lib/queue/names.js';
 import { withTimeout } from '../lib/process/timers.js';
 import { validate } from '../lib/input/validation.js';
-import { jobNamed, succeeded } from '../jobs/failed-work.js';
+import { abandonWork, jobNamed, succeeded, type QueuedWork } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
 import { currentSpan, currentTraceId, storingEntries } from '../lib/process/context.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
 import { failSpan } from '../lib/watch/tracing.js';
-import { abandonIfLast, isHollow, workIn } from './abandonment.js';
+
+type Queued = QueuedJob<Envelope>;
 
 /**
  * One run of a job as BullMQ hands it out.
@@ -20,16 +25,17 @@ import { abandonIfLast, isHollow, workIn } from './abandonment.js';
  * @throws what the job failed with
  */
 export async function runOnce(
-  queued: QueuedJob<Envelope>,
+  queued: Queued,
   token: string | undefined,
   stopping: AbortSignal,
-): Promise<unknown> {
+): Promise<null> {
   if (queued.name === canaryName || isHollow(queued)) return null;
   const report = describeRun(queued);
   try {
-    const result = await run(queued, stopping);
+    await run(queued, stopping);
     report('done');
-    return result;
+    // What it returned was sent to those that wait for it.
+    return null;
   } catch (error) {
     if (stopping.aborted) {
       report('interrupted');
@@ -43,7 +49,7 @@ export async function runOnce(
   }
 }
 
-async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<unknown> {
+async function run(queued: Queued, stopping: AbortSignal): Promise<void> {
   const job = jobNamed(queued.name);
   if (!job) throw new UnrecoverableError(`there is no job named ${queued.name}`);
   const { payload, reply_to } = queued.data;
@@ -57,7 +63,6 @@ async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<
   await succeeded(workIn(queued)).catch((error: unknown) =>
     storingEntries(() => logger.warn({ error, job: job.name }, 'closing the failure of a job failed')),
   );
-  return null;
 }
 
 function check(job: Job, payload: unknown): unknown {
@@ -84,10 +89,72 @@ function withinTime<T>(
   }).finally(() => stopping.removeEventListener('abort', interrupt));
 }
 
+/** Delay before another run of a job that cannot be abandoned now. */
+const againMs = 30_000;
+
+/** Jobs whose failure is stored; the queue reports the end of each a second time. */
+const abandoned = new WeakSet<Queued>();
+
+const workIn = ({ queueName, name, id = '', data }: Queued): QueuedWork => ({
+  ...data,
+  queue: queueName as QueueName,
+  name,
+  id,
+});
+
+/**
+ * Abandons a job whose last run has failed; one with runs left is left to the queue.
+ *
+ * @throws DelayedError when the database is unavailable, so that it runs again later
+ */
+async function abandonIfLast(queued: Queued, error: Error, token: string | undefined): Promise<void> {
+  const attempt = queued.attemptsMade + 1;
+  const fields = { error, job: queued.name, attempt };
+  if (attempt < (queued.opts.attempts ?? 1) && !(error instanceof UnrecoverableError)) {
+    throttled(`retries of ${queued.queueName}`, (count) =>
+      logger.warn({ ...fields, count }, 'jobs failed and will be retried'),
+    );
+    return;
+  }
+  try {
+    await abandonWork(workIn(queued), error, attempt);
+    abandoned.add(queued);
+    logger.error(fields, 'a job failed for good');
+  } catch (reason) {
+    if (!isDatabaseDown(reason)) {
+      logger.error({ error: reason, job: queued.name }, 'storing the failure of a job failed');
+      return;
+    }
+    throttled(`waiting ${queued.queueName}`, (count) =>
+      logger.warn(
+        { ...fields, count },
+        'jobs failed for good while the database is unavailable; they wait for it',
+      ),
+    );
+    await queued.moveToDelayed(Date.now() + againMs, token);
+    throw new DelayedError();
+  }
+}
+
+/** Whether Redis has lost the data of a job and knows its id only: the sweep finds its row. */
+const isHollow = ({ name }: { name?: string }): boolean => name === undefined;
+
+/** Abandons a job that the queue ended because its workers died again and again. */
+export async function abandonLost(queued: Queued | undefined, error: Error): Promise<void> {
+  const isEnded = queued && (queued.finishedOn !== undefined || error instanceof UnrecoverableError);
+  if (!isEnded || abandoned.has(queued) || isHollow(queued)) return;
+  try {
+    await abandonWork(workIn(queued), error, queued.attemptsMade);
+    logger.error({ error, job: queued.name, trace_id: queued.data.trace_id }, 'a job failed for good');
+  } catch (reason) {
+    logger.error({ error: reason, job: queued.name }, 'storing the failure of a job failed');
+  }
+}
+
 type Outcome = 'done' | 'failed' | 'interrupted';
 
 /** The metrics, the span and the log line of a run. @returns reports its end */
-function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, error?: unknown) => void {
+function describeRun(queued: Queued): (outcome: Outcome, error?: unknown) => void {
   const startedAt = performance.now();
   const due = queued.timestamp + (queued.attemptsMade === 0 ? (queued.opts.delay ?? 0) : 0);
   const waitedMs = Math.max(0, Date.now() - due);
