@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import test from 'ava';
 import { config } from '../config/index.js';
-import { errorCatalogue, type CatalogueEntry } from '../src/lib/errors/catalogue.js';
+import { errorCatalogue } from '../src/lib/errors/catalogue.js';
+import type { CatalogueEntry } from '../src/lib/errors/outcomes.js';
 
 const read = (path: string): string => readFileSync(resolve(config.root, path), 'utf8');
 const exists = (path: string): boolean => existsSync(resolve(config.root, path));

@@ -1,4 +1,5 @@
 // The Koa application: envelope, CORS, then every declared route behind its guard.
+import { rm } from 'node:fs/promises';
 import cors from '@koa/cors';
 import { Router } from '@koa/router';
 import type Joi from 'joi';
@@ -11,7 +12,7 @@ import { parametersOf, type NamedValues } from '../lib/input/body-fields.js';
 import { coercer, validate } from '../lib/input/validation.js';
 import { webConsole } from './http/console.js';
 import { docs } from './http/docs.js';
-import { bodyParser, discard, withAliases } from './http/middleware/body.js';
+import { bodyParser, withAliases } from './http/middleware/body.js';
 import { assertKnownZone, envelope } from './http/middleware/envelope.js';
 import { admit } from './http/middleware/guard.js';
 import { limit, limitAddresses, limitWork } from './http/middleware/limits.js';
@@ -85,7 +86,8 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
       if (data instanceof PlainAnswer) sendPlainly(ctx, data);
       else if (route.reply === undefined) state.data = data;
     } finally {
-      if (upload) await discard(upload);
+      // Unless the storage has taken it.
+      if (upload) await rm(upload.path, { force: true });
     }
   };
   const deadlineMs = route.deadlineMs ?? (route.upload || route.reply ? Infinity : maxAnswerMs);

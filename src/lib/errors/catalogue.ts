@@ -5,8 +5,6 @@ import { office } from './office.js';
 import { trade } from './trade.js';
 import { transport } from './transport.js';
 
-export type { CatalogueEntry } from './outcomes.js';
-
 export const errorCatalogue = {
   ...transport,
   ...access,

@@ -146,16 +146,15 @@ async function recordOnce(
   announce(['payments']);
 }
 
-/** A verified attempt that waits to be settled. */
-export type Verified = Attempt & { paymentNo: string; thirdPartyNo: string };
-
 /**
  * Stores a verified attempt to be settled and claims its third-party number for its payment, in one transaction: of two
  * payments called back under one number the second is refused and flagged before it is acknowledged.
  *
  * @returns undefined when the number belongs to another payment
  */
-export async function recordVerified(attempt: Verified): Promise<CallbackKey | undefined> {
+export async function recordVerified(
+  attempt: Attempt & { paymentNo: string; thirdPartyNo: string },
+): Promise<CallbackKey | undefined> {
   const { type, thirdPartyNo, paymentNo } = attempt;
   const row = rowOf(attempt);
   const store = async (t: Transaction): Promise<Stored> => {

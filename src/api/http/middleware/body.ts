@@ -1,5 +1,4 @@
 // Reads request bodies: JSON everywhere, forms and uploads where a route accepts them, within its limit.
-import { rm } from 'node:fs/promises';
 import type { Context } from 'koa';
 import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../../config/index.js';
@@ -60,11 +59,6 @@ export function bodyParser({ method, body, form, upload, bodyBytes }: Route): Pa
 
 const jsonType = 'application/json';
 const formType = 'application/x-www-form-urlencoded';
-
-/** Removes the remains of an upload. */
-export async function discard(upload: Upload): Promise<void> {
-  await rm(upload.path, { force: true });
-}
 
 /** The body with aliases replaced by their fields. */
 export function withAliases(body: unknown, aliases: Record<string, string> = {}): unknown {
