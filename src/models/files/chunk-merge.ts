@@ -8,13 +8,7 @@ import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
 import { readFileName } from './attachment.js';
 import { chunkFiles, chunkIndexes, type SessionKey } from './chunk.js';
-import {
-  findSession,
-  getSession,
-  lockSession,
-  assertMatchesSession,
-  type NewSession,
-} from './chunk-session.js';
+import { findSession, getSession, assertMatchesSession, type NewSession } from './chunk-session.js';
 import { completeMerge, failMerge, mergeOf, Overtaken, type Merge } from './merge-end.js';
 import { keepOrRemove, reserveFile } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
@@ -34,7 +28,7 @@ export async function beginMerge(
   announced: Partial<NewSession>,
 ): Promise<Merge & { begun: boolean }> {
   return transact(async (t) => {
-    const session = await lockSession(key, t);
+    const session = await getSession(key, t);
     assertMatchesSession(session, announced);
     const { status, received_chunks, total_chunks, attachment_id, error } = session;
     const isWhole = received_chunks === total_chunks;

@@ -49,9 +49,9 @@ export async function getOrOpenSession(key: SessionKey, session?: NewSession): P
   return getSession(key);
 }
 
-/** @throws chunk_session_not_found, also when it is another's */
-export async function getSession(key: SessionKey): Promise<ChunkUpload> {
-  return (await findSession(key)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
+/** The session, locked in a transaction. @throws chunk_session_not_found, also when it is another's */
+export async function getSession(key: SessionKey, t?: Transaction): Promise<ChunkUpload> {
+  return (await findSession(key, t)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 /** @throws chunk_session_not_found */
@@ -80,7 +80,7 @@ export function assertMatchesSession(session: ChunkUpload, announced: Partial<Ne
 /** Cancels an upload. @throws chunk_session_not_found; chunk_session_closed when it is being merged or was merged */
 export async function cancelSession(key: SessionKey): Promise<void> {
   const files = await transact(async (t) => {
-    const session = await lockSession(key, t);
+    const session = await getSession(key, t);
     if (session.status === 'merging' || session.status === 'completed')
       fail('chunk_session_closed', { field: 'chunk_id' });
     return deleteSession(session, t);
@@ -100,11 +100,6 @@ export async function sweepSessions(): Promise<void> {
     });
     await removeFiles(files);
   }
-}
-
-/** The session, locked for the rest of the transaction. @throws chunk_session_not_found */
-export async function lockSession(key: SessionKey, t: Transaction): Promise<ChunkUpload> {
-  return (await findSession(key, t)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 export const expiry = (): Date => new Date(now().getTime() + config.storage.chunkSessionMs);

@@ -4,7 +4,7 @@ import { config } from '../../../config/index.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { SessionKey } from './chunk.js';
-import { expiry, lockSession } from './chunk-session.js';
+import { expiry, getSession } from './chunk-session.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { Chunk, type ChunkUpload } from './tables.js';
 import { assertFitsQuota, lockQuota } from './upload-quota.js';
@@ -53,7 +53,7 @@ async function insertChunk(
   const { admin_id, chunk_id } = key;
   // The administrator's row before the session's, as everywhere.
   await lockQuota(admin_id, t);
-  const session = await lockSession(key, t);
+  const session = await getSession(key, t);
   if (session.status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
   const old = await Chunk.findOne({ where: { admin_id, chunk_id, chunk_index: index }, transaction: t });
   const added = size - (old?.size ?? 0);

@@ -8,7 +8,7 @@ import { inBoth } from '../../lib/values/language.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
 import { fileError, insertAttachment, readFileName, type NewAttachment } from './attachment.js';
 import { releaseChunks, type SessionKey } from './chunk.js';
-import { expiry, lockSession } from './chunk-session.js';
+import { expiry, getSession } from './chunk-session.js';
 import { removeFiles } from './stored-file.js';
 import type { ChunkUpload } from './tables.js';
 
@@ -33,7 +33,7 @@ export async function completeMerge(
   file: Pick<NewAttachment, 'key' | 'charset' | 'size' | 'sha256'>,
 ): Promise<Merge> {
   const end = await transact(async (t) => {
-    const session = await lockSession(key, t);
+    const session = await getSession(key, t);
     if (session.status !== 'merging') throw new Overtaken(session);
     const name = readFileName(session.filename, 'filename');
     const attachment_id = await insertAttachment({ adminId: key.admin_id, name, ...file }, t);
@@ -51,7 +51,7 @@ export async function failMerge(
   { isFinal }: { isFinal: boolean },
 ): Promise<Merge> {
   const end = await transact(async (t) => {
-    const session = await lockSession(key, t);
+    const session = await getSession(key, t);
     if (session.status !== 'merging') return { session, notifications: [], chunks: [] };
     const chunks = isFinal ? await releaseChunks(key, t) : [];
     session.set({ status: 'failed', error: slug });
