@@ -2,8 +2,7 @@
 import Joi from 'joi';
 import { id } from '../lib/input/schema.js';
 import type { SessionKey } from '../models/files/chunk.js';
-import { merge, reopenMerge } from '../models/files/chunk-merge.js';
-import { failMerge } from '../models/files/merge-end.js';
+import { failMerge, merge, reopenMerge } from '../models/files/chunk-merge.js';
 import { job } from './job.js';
 
 export const mergeChunks = job({

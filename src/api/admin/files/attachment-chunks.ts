@@ -7,8 +7,7 @@ import { refuseField } from '../../../lib/input/validation.js';
 import { mergeChunks } from '../../../jobs/merge-chunks.js';
 import { fileError, getAttachment } from '../../../models/files/attachment.js';
 import { sessionKey, type SessionKey } from '../../../models/files/chunk.js';
-import { beginMerge, stopWaiting } from '../../../models/files/chunk-merge.js';
-import type { Merge } from '../../../models/files/merge-end.js';
+import { beginMerge, stopWaiting, type Merge } from '../../../models/files/chunk-merge.js';
 import { addChunk } from '../../../models/files/chunk-upload.js';
 import {
   cancelSession,
