@@ -89,12 +89,10 @@ export class Selection<R extends object> {
   readonly #sql: string;
   readonly #base: string;
   readonly #fields: Field[];
-  readonly #isPlain: boolean;
 
   constructor(list: SelectList, base: string, joins: string) {
     const columns: string[] = [];
     this.#fields = fieldsOf(list, '', columns);
-    this.#isPlain = this.#fields.every(({ read, fields }) => !read && !fields);
     this.#sql = `SELECT ${columns.join(', ')} FROM ${base} ${joins}`;
     this.#base = base;
   }
@@ -103,7 +101,7 @@ export class Selection<R extends object> {
   async rows(tail: string, values: SqlValues = [], { t, on }: Run = {}): Promise<R[]> {
     const sql = `${this.#sql} ${tail}`;
     const rows = await (on ? on.select<Stored>(sql, values, t) : select<Stored>(sql, values, t));
-    return (this.#isPlain ? rows : rows.map((row) => record(this.#fields, row, ''))) as R[];
+    return rows.map((row) => record(this.#fields, row, '')) as R[];
   }
 
   /** The first of them. */
