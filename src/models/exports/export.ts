@@ -45,9 +45,6 @@ export interface ExportFilter extends ListQuery {
 
 export const exportSortable = ['id', 'type', 'format', 'status', 'created_at', 'finished_at'] as const;
 
-/** The actor: an owner sees their own exports, a super administrator all of them. */
-export type Viewer = Pick<Identity, 'adminId' | 'isSuperAdmin'>;
-
 /**
  * Stores a request. An equal request of the same administrator that still waits or runs is returned instead.
  *
@@ -93,7 +90,8 @@ function filenameOf({ type, format, zone }: ExportRequest, at: Date): string {
   return `${type}-${local.replace(/[-:]/g, '').replace(' ', '-')}.${format}`;
 }
 
-export function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<ExportRecord>> {
+/** Exports of the caller; of everybody for a super administrator. */
+export function listExports(viewer: Identity, query: ExportFilter): Promise<Page<ExportRecord>> {
   const { type, format, status } = query;
   const where = {
     ...matching<Export>({ type, format, status, created_at: during(query) }),
@@ -104,7 +102,7 @@ export function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<E
 
 /** @throws export_not_found also for another administrator's export, or one of another type */
 export async function getExport(
-  viewer: Viewer,
+  viewer: Identity,
   id: number,
   { type, t: transaction }: { type?: ExportType; t?: Transaction } = {},
 ): Promise<ExportRecord> {
@@ -116,7 +114,7 @@ export async function getExport(
 
 /** The key of a finished file. @throws export_not_found, export_not_ready, export_failed, export_expired */
 export async function exportFile(
-  viewer: Viewer,
+  viewer: Identity,
   id: number,
 ): Promise<{ key: string; filename: string; size: number; format: ExportFormat; type: ExportType }> {
   const row = await Export.findOne({ where: { id, ...visibleTo(viewer) } });
@@ -139,7 +137,7 @@ export async function exportFile(
  *
  * @returns how many there were
  */
-export async function deleteExports(viewer: Viewer, ids: readonly number[]): Promise<number> {
+export async function deleteExports(viewer: Identity, ids: readonly number[]): Promise<number> {
   return removeWhere({ id: ids, ...visibleTo(viewer) });
 }
 
@@ -185,7 +183,7 @@ function finishedFiles(rows: Export[]): string[] {
 }
 
 // Ownership is part of the query.
-const visibleTo = ({ adminId, isSuperAdmin }: Viewer): { admin_id?: number } =>
+const visibleTo = ({ adminId, isSuperAdmin }: Identity): { admin_id?: number } =>
   isSuperAdmin ? {} : { admin_id: adminId };
 
 const statusTexts = {

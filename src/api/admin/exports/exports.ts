@@ -14,7 +14,6 @@ import {
   deleteExports,
   type ExportFilter,
   type ExportRecord,
-  type Viewer,
 } from '../../../models/exports/export.js';
 import { exportFormats, exportTypes, type ExportFormat } from '../../../models/exports/tables.js';
 import { sendEvents } from '../../http/event-stream.js';
@@ -142,7 +141,7 @@ export const routes = [
 ];
 
 // An export deleted while watched ends as cancelled.
-async function latestOf(viewer: Viewer, known: ExportRecord): Promise<ExportRecord> {
+async function latestOf(viewer: Identity, known: ExportRecord): Promise<ExportRecord> {
   try {
     return await getExport(viewer, known.id);
   } catch (error) {
