@@ -1,7 +1,7 @@
 // back-office payments …, callbacks …, refunds …: payments that need attention, callbacks that were not
 // settled, and asking payment companies.
 import type { Command } from 'commander';
-import { ago, now } from '../../lib/values/clock.js';
+import { daysAgo, now } from '../../lib/values/clock.js';
 import { readTime } from '../../lib/values/time.js';
 import { allChannels, openResults } from '../../lib/channels/index.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
@@ -123,7 +123,7 @@ async function followPlaced(given: Given): Promise<Outcome> {
   if (!(days >= 1)) throw new Misuse('--since: days, as 15d');
   const types = openTypes();
   if (types.length === 0) throw new Misuse('no results are open (PAYMENT_CHANNEL_RESULTS)');
-  const followed = await followSince(ago(days * 86_400_000), types);
+  const followed = await followSince(daysAgo(days), types);
   return { data: { followed }, text: `${followed} more payments are followed` };
 }
 

@@ -14,6 +14,9 @@ export function now(): Date {
 /** The instant so many milliseconds before the current one. */
 export const ago = (ms: number): Date => new Date(now().getTime() - ms);
 
+/** The same for days of 24 hours. */
+export const daysAgo = (days: number): Date => ago(days * 86_400_000);
+
 /** Sets the clock of this process; it keeps running. Without an argument it is reset. */
 export function setClock(to?: Date): void {
   stoppedMs = undefined;

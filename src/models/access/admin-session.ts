@@ -1,7 +1,7 @@
 // admin_sessions: one row per issued token. A revoked one is refused from the next request on, by every process.
 import { Op, type Transaction, type WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { ago, now } from '../../lib/values/clock.js';
+import { daysAgo, now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { networkOf } from '../../lib/values/ip.js';
@@ -66,7 +66,7 @@ export async function openSession(
 
 /** Whether the administrator of that name has signed in within 30 days from that address (IPv6: its /64). */
 export async function signedInLately(username: string, ip: string): Promise<boolean> {
-  const since = ago(30 * 86_400_000);
+  const since = daysAgo(30);
   const rows = await AdminSession.findAll({
     attributes: ['ip'],
     where: { created_at: { [Op.gt]: since } },
@@ -97,5 +97,5 @@ export async function endSessions(which: WhereOptions<AdminSession>, t: Transact
 
 /** Deletes sessions that ended more than 30 days ago. */
 export async function pruneSessions(): Promise<number> {
-  return deleteAll('DELETE FROM admin_sessions WHERE expires_at < ?', [ago(30 * 86_400_000)]);
+  return deleteAll('DELETE FROM admin_sessions WHERE expires_at < ?', [daysAgo(30)]);
 }

@@ -1,5 +1,5 @@
 // Deletion of old rows: whole months of partitioned tables at once, other rows in batches.
-import { ago } from '../../lib/values/clock.js';
+import { daysAgo } from '../../lib/values/clock.js';
 import { bulk, select, type SqlValue } from '../../lib/database/db.js';
 import { errno } from '../../lib/database/errors.js';
 import { logger } from '../../lib/watch/logger.js';
@@ -17,7 +17,7 @@ const isGone = new Set([1507, 1735]);
  * @returns how many there were
  */
 export async function removeOld(table: PartitionedTable, days: number, isDone = 'TRUE'): Promise<number> {
-  const before = ago(days * 86_400_000);
+  const before = daysAgo(days);
   let dropped = 0;
   for (const { name } of await wholeMonths(table, periodOf(before)))
     dropped += await dropMonth(table, name, before, isDone);
@@ -26,7 +26,7 @@ export async function removeOld(table: PartitionedTable, days: number, isDone = 
 
 /** The same in batches only: finding whole months would count their rows. */
 export async function removeOldRows(table: PartitionedTable, days: number, isDone: string): Promise<number> {
-  const before = ago(days * 86_400_000);
+  const before = daysAgo(days);
   return deleteAll(`DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ?`, [
     before,
     periodOf(before),

@@ -1,7 +1,7 @@
 // idempotency_keys: a create repeated with the same Idempotency-Key answers the record of the first one.
 import type { Transaction } from 'sequelize';
 import { change } from '../../lib/database/db.js';
-import { ago, now } from '../../lib/values/clock.js';
+import { daysAgo, now } from '../../lib/values/clock.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { derivedKeys, hmacHex } from '../../lib/secrets/secret-box.js';
 import { deleteAll } from '../tables/retention.js';
@@ -71,5 +71,5 @@ function sortedKeys(_: string, value: unknown): unknown {
 
 /** Deletes keys older than seven days. */
 export async function pruneIdempotencyKeys(): Promise<number> {
-  return deleteAll('DELETE FROM idempotency_keys WHERE created_at < ?', [ago(7 * 86_400_000)]);
+  return deleteAll('DELETE FROM idempotency_keys WHERE created_at < ?', [daysAgo(7)]);
 }

@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { bulk } from '../../lib/database/db.js';
 import { isDuplicate } from '../../lib/database/errors.js';
-import { ago } from '../../lib/values/clock.js';
+import { daysAgo } from '../../lib/values/clock.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { insertRow } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
@@ -45,7 +45,7 @@ interface Shown {
  * before the callbacks themselves are deleted.
  */
 export async function pruneNumbers(): Promise<void> {
-  const before = ago(config.retention.callbackDays * 86_400_000);
+  const before = daysAgo(config.retention.callbackDays);
   for await (const shown of oldCallbacks(before)) await bulk.transact((t) => remove(shown, before, t));
 }
 
