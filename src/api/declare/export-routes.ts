@@ -6,22 +6,12 @@ import { timeKeys } from '../../lib/input/list-query.js';
 import { idParam } from '../../lib/input/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
 import type { Identity } from '../../models/access/identity.js';
-import { Admin } from '../../models/access/tables.js';
 import { getExport, requestExport } from '../../models/exports/export.js';
 import { exportSources } from '../../models/exports/export-sources.js';
 import { Export, exportFormats, type ExportFormat, type ExportType } from '../../models/exports/tables.js';
 import { mayPass } from './permission.js';
-import {
-  described,
-  integer,
-  keysOf,
-  listOf,
-  record,
-  recordOrNull,
-  resource,
-  text,
-  textOrNull,
-} from './response.js';
+import { namedAdmin } from './records.js';
+import { described, integer, keysOf, listOf, record, resource, text, textOrNull } from './response.js';
 import { can, nounOf, route, type Route } from './route.js';
 
 /** An export in answers. */
@@ -32,7 +22,7 @@ export const exportRecord = resource('Export', {
   }),
   status_text: text(),
   error_msg: textOrNull(),
-  admin: recordOrNull(keysOf(Admin, 'id', 'username')),
+  admin: namedAdmin,
   filters: listOf(record({ name: text(), value: text() })).description('Filters of the export'),
   file_url: textOrNull(),
 });

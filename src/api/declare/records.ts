@@ -29,7 +29,9 @@ export const adminKeys = {
   is_super_admin: flag(),
 };
 
-const namedAdmin = recordOrNull(keysOf(Admin, 'id', 'username'));
+/** How records name an administrator or a user. */
+export const namedAdmin = recordOrNull(keysOf(Admin, 'id', 'username'));
+export const namedUser = recordOrNull(keysOf(User, 'id', 'username'));
 
 const menuKeys = { ...keysOf(Menu), status: enabled() };
 
@@ -75,7 +77,7 @@ export const refund = resource('Refund', {
     ],
     finished_at: ['When it succeeded, failed or was rejected; null until then', '2026-11-22T08:31:14.000Z'],
   }),
-  user: recordOrNull(keysOf(User, 'id', 'username')).description('The user whose payment it is'),
+  user: namedUser.description('The user whose payment it is'),
   payment_method: method,
   requester: namedAdmin,
   approver: namedAdmin,
@@ -111,7 +113,7 @@ export const balanceChangeKeys = {
 /** A balance change in answers. */
 export const balanceLog = resource('UserBalanceLog', {
   ...keysOf(BalanceLog),
-  user: recordOrNull(keysOf(User, 'id', 'username')),
+  user: namedUser,
   operator: namedAdmin,
 });
 

@@ -19,21 +19,12 @@ import {
 import { listErrors } from '../../../models/imports/import-error.js';
 import { openErrorFile } from '../../../models/imports/import-error-file.js';
 import { Import, importStatuses, importTypes } from '../../../models/imports/tables.js';
-import { Admin } from '../../../models/access/tables.js';
 import { columnHead, columnRule, sheetColumns } from '../../../models/imports/order-sheet.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
+import { namedAdmin } from '../../declare/records.js';
 import { sendFile } from '../../http/file-response.js';
-import {
-  described,
-  integer,
-  keysOf,
-  pageOf,
-  recordOrNull,
-  resource,
-  text,
-  textOrNull,
-} from '../../declare/response.js';
+import { described, integer, keysOf, pageOf, resource, text, textOrNull } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const item = resource('Import', {
@@ -44,7 +35,7 @@ const item = resource('Import', {
   status_text: text(),
   processed_rows: integer(),
   error_msg: textOrNull(),
-  admin: recordOrNull(keysOf(Admin, 'id', 'username')),
+  admin: namedAdmin,
   error_file_url: textOrNull(),
 });
 

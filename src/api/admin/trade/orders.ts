@@ -26,9 +26,9 @@ import {
 } from '../../../models/trade/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
 import { refundsOfOrder } from '../../../models/trade/refund.js';
-import { Order, OrderDetail, orderStatuses, User } from '../../../models/trade/tables.js';
+import { Order, OrderDetail, orderStatuses } from '../../../models/trade/tables.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { refund } from '../../declare/records.js';
+import { namedUser, refund } from '../../declare/records.js';
 import { importAnswer, receiveImport } from '../../flows/import-upload.js';
 import {
   described,
@@ -40,7 +40,6 @@ import {
   summedPage,
   summedPageOf,
   record,
-  recordOrNull,
   resource,
   text,
   textOrNull,
@@ -52,7 +51,7 @@ const keys = {
     status: ['pending, paid or cancelled'],
     payment_no: ['The payment that paid the order; null if it is not paid', null],
   }),
-  user: recordOrNull(keysOf(User, 'id', 'username')),
+  user: namedUser,
   details: listOf(record(keysOf(OrderDetail))),
 };
 

@@ -27,10 +27,10 @@ import { PaymentFollowUp } from '../../../models/trade/channel-tables.js';
 import { followUpOf } from '../../../models/trade/payment-follow-up.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import { refundsOf } from '../../../models/trade/refund.js';
-import { Order, PaymentCallback, PaymentHandling, User } from '../../../models/trade/tables.js';
+import { Order, PaymentCallback, PaymentHandling } from '../../../models/trade/tables.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { clearingKeys, paymentKeys, refund } from '../../declare/records.js';
+import { clearingKeys, namedUser, paymentKeys, refund } from '../../declare/records.js';
 import { placePayment, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
 import {
   amount,
@@ -48,7 +48,7 @@ import {
 } from '../../declare/response.js';
 import { can, companyDeadlineMs, route } from '../../declare/route.js';
 
-const user = recordOrNull(keysOf(User, 'id', 'username')).description('The user whose order it pays');
+const user = namedUser.description('The user whose order it pays');
 
 const listedPayment = resource('ListedPayment', { ...paymentKeys, user });
 
