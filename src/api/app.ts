@@ -22,7 +22,7 @@ import type { FieldChange } from '../models/logs/tables.js';
 import type { Context, RequestState } from './declare/request-state.js';
 import { fullPath, PlainAnswer, type Access, type Call, type Route } from './declare/route.js';
 import { routes } from './routes.js';
-import { nameOperations } from './declare/operation-log.js';
+import { isLogged, nameOperations } from './declare/operation-log.js';
 import { handleAsUnit } from './declare/write-unit.js';
 
 /** The application, for an HTTP server. */
@@ -80,7 +80,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
         upload,
       };
       state.taken = { query: call.query, body: call.body };
-      const data = await handleAsUnit(route, call, ctx);
+      const data = await (isLogged(state) ? handleAsUnit(route, call, ctx) : route.handle(call, ctx));
       const { before, after } = state;
       if (before && after) state.changes = changesBetween(before, after);
       if (data instanceof PlainAnswer) sendPlainly(ctx, data);

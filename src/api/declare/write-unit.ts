@@ -8,7 +8,7 @@ import { validate } from '../../lib/input/validation.js';
 import { extendPartitions } from '../../models/tables/partitions.js';
 import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';
 import { claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
-import { isLogged, operationEntry } from './operation-log.js';
+import { operationEntry } from './operation-log.js';
 import type { Context } from './request-state.js';
 import { permissionOf, type Access, type Call, type Route } from './route.js';
 
@@ -33,13 +33,12 @@ function idempotencyKeyOf(ctx: Context): string | undefined {
 type AnyCall = Call<Access, object, object, object>;
 
 /**
- * Handles a call so that its log entry commits with the write, and a repeated Idempotency-Key returns the first
- * record.
+ * Handles a logged call so that its log entry commits with the write, and a repeated Idempotency-Key returns the
+ * first record.
  *
  * @throws idempotency_key_reused when the key was used for another request
  */
 export async function handleAsUnit(route: Route, call: AnyCall, ctx: Context): Promise<unknown> {
-  if (!isLogged(ctx.state)) return route.handle(call, ctx);
   const repeatable = repeatableOf(route, call, ctx);
   const again = repeatable && (await answerEarlier(route, call, repeatable));
   if (again) return again.answer;
