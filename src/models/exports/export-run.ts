@@ -3,25 +3,19 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { AppError } from '../../lib/errors/app-error.js';
-import { fill, say, type Language, type Text } from '../../lib/values/language.js';
+import { fill, say, type Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
 import type { NewNotification } from '../office/notification.js';
 import { deliverProgress, endTransfer, reopenTransfer, stalledTransfers } from '../office/transfer.js';
 import { abandonFile, keepFile, reserveFile } from '../files/stored-file.js';
-import { expiryOf } from './export.js';
+import { expiryOf, type ExportRequest } from './export.js';
 import { exportSources } from './export-sources.js';
-import { Export, type ExportFormat, type ExportType } from './tables.js';
+import { Export, type ExportType } from './tables.js';
 
 /** One run of an export. The latest of concurrent runs wins: the row holds the key of its file. */
-export interface ExportRun {
+export interface ExportRun extends ExportRequest {
   id: number;
   key: string;
-  adminId: number;
-  type: ExportType;
-  format: ExportFormat;
-  criteria: object;
-  language: Language;
-  zone: string | undefined;
 }
 
 /** Claims a waiting export, also one whose run has died or hangs. @returns undefined when it has ended */

@@ -17,7 +17,8 @@ import { during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
 
-interface ExportRequest {
+/** What an administrator wants exported, and how. */
+export interface ExportRequest {
   adminId: number;
   type: ExportType;
   format: ExportFormat;
