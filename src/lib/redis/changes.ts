@@ -1,6 +1,4 @@
 // Notifies open pages of the lists that have changed. A hint without a promise: without Redis nothing is sent.
-import type { Transaction } from '../database/transaction.js';
-import { transact } from '../database/db.js';
 import { publish } from './pubsub.js';
 
 /** Channel of the names of changed lists, an array. */
@@ -25,12 +23,3 @@ type ListName =
 export function announce(lists: readonly ListName[]): void {
   publish(changesChannel, lists).catch(() => undefined);
 }
-
-/** `transact` for writes after which these lists are announced. */
-export const announcing =
-  (lists: readonly ListName[]) =>
-  async <T>(write: (t: Transaction) => Promise<T>): Promise<T> => {
-    const result = await transact(write);
-    announce(lists);
-    return result;
-  };

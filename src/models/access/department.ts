@@ -2,7 +2,8 @@
 import type { Transaction } from 'sequelize';
 import { blankToNull } from '../../lib/input/schema.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { transact } from '../../lib/database/db.js';
+import { announce } from '../../lib/redis/changes.js';
 import { containing, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
 import { assertPlace, nodesOf, toTree, withDescendants, type Tree } from '../tables/tree.js';
@@ -50,27 +51,30 @@ export async function departmentOptions(): Promise<{ id: number; parent_id: numb
 }
 
 export async function createDepartment(fields: DepartmentFields): Promise<number> {
-  return changingDepartments(async (t) => {
+  const id = await transact(async (t) => {
     const rows = await nodesOf(Department, t);
     if (fields.parent_id) assertPlace('department', rows, fields.parent_id);
     return (await Department.create(blankToNull(fields), { transaction: t })).id;
   });
+  announce(departmentLists);
+  return id;
 }
 
 /** Changes only the fields given; a move keeps the tree free of cycles and at most 10 levels deep. */
 export async function updateDepartment(id: number, fields: Partial<DepartmentFields>): Promise<void> {
-  await changingDepartments(async (t) => {
+  await transact(async (t) => {
     const rows = await nodesOf(Department, t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     const parent = fields.parent_id;
     if (parent && parent !== department.parent_id) assertPlace('department', rows, parent, id);
     await department.update(blankToNull(fields), { transaction: t });
   });
+  announce(departmentLists);
 }
 
 /** Deletes a department without children and administrators. */
 export async function deleteDepartment(id: number): Promise<void> {
-  await changingDepartments(async (t) => {
+  await transact(async (t) => {
     const rows = await nodesOf(Department, t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     if (rows.some(({ parent_id }) => parent_id === id)) fail('department_has_children');
@@ -78,7 +82,8 @@ export async function deleteDepartment(id: number): Promise<void> {
     if (member) fail('department_has_admins');
     await department.destroy({ transaction: t });
   });
+  announce(departmentLists);
 }
 
 // Lists of administrators show their names.
-const changingDepartments = announcing(['identity']);
+const departmentLists = ['identity'] as const;

@@ -1,10 +1,10 @@
 // dictionaries: types (parent 0) and their entries.
 import type { Transaction } from 'sequelize';
-import { refuseDuplicates } from '../../lib/database/db.js';
+import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { blankToNull, parentFilter, status, textFilter } from '../../lib/input/schema.js';
 import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
 import { assertPlace, nodesOf } from '../tables/tree.js';
@@ -73,19 +73,21 @@ async function findRecords(where: { parent_id: number; status?: number }): Promi
 }
 
 export async function createDictionary(fields: DictionaryFields): Promise<number> {
-  return refuseDuplicates(
-    changingDictionaries(async (t) => {
+  const id = await refuseDuplicates(
+    transact(async (t) => {
       const parent = fields.parent_id;
       if (parent) assertPlace('dictionary', await nodesOf(Dictionary, t), parent);
       return (await Dictionary.create(blankToNull(fields), { transaction: t })).id;
     }),
     duplicates,
   );
+  announce(['dictionaries']);
+  return id;
 }
 
 export async function updateDictionary(id: number, fields: Partial<DictionaryFields>): Promise<void> {
   await refuseDuplicates(
-    changingDictionaries(async (t) => {
+    transact(async (t) => {
       const entry =
         (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
       const parent = fields.parent_id;
@@ -95,16 +97,16 @@ export async function updateDictionary(id: number, fields: Partial<DictionaryFie
     }),
     duplicates,
   );
+  announce(['dictionaries']);
 }
 
 export async function deleteDictionary(id: number): Promise<void> {
-  await changingDictionaries(async (t) => {
+  await transact(async (t) => {
     const entry =
       (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
     const child = await Dictionary.findOne({ where: { parent_id: id }, transaction: t, lock: true });
     if (child) fail('dictionary_has_children');
     await entry.destroy({ transaction: t });
   });
+  announce(['dictionaries']);
 }
-
-const changingDictionaries = announcing(['dictionaries']);

@@ -4,8 +4,8 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { blankToNull, money, textFilter } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
-import { reports, type SqlValue } from '../../lib/database/db.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { reports, transact, type SqlValue } from '../../lib/database/db.js';
+import { announce } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
@@ -143,7 +143,7 @@ export interface OrderUpdate extends OrderFields {
 /** Changes the fields given, or cancels a pending order together with its pending payments. */
 export async function updateOrder(reference: string, { status, ...fields }: OrderUpdate): Promise<void> {
   const where = byReference(reference);
-  await changingOrders(async (t) => {
+  await transact(async (t) => {
     const order = await lockOrder(where, t);
     if (status !== undefined && status !== order.status) {
       if (status !== 'cancelled') fail('order_status_unsettable', { field: 'status' });
@@ -154,18 +154,20 @@ export async function updateOrder(reference: string, { status, ...fields }: Orde
     if (Object.keys(fields).length === 0) return;
     await updateRows(Order, { ...blankToNull(fields), updated_at: now() }, keyOf(order), t);
   });
+  announce(orderLists);
 }
 
 /** Soft-deletes a pending or cancelled order; its pending payments are cancelled. */
 export async function deleteOrder(reference: string): Promise<void> {
   const where = byReference(reference);
-  await changingOrders(async (t) => {
+  await transact(async (t) => {
     const order = await lockOrder(where, t);
     if (order.status === 'paid') fail('order_not_deletable');
     if (await isBeingPaid(order.order_no, t)) fail('order_being_paid');
     if (order.status === 'pending') await cancel(order, t);
     await updateRows(Order, { deleted_at: now() }, keyOf(order), t);
   });
+  announce(orderLists);
 }
 
 /**
@@ -176,7 +178,7 @@ export async function deleteOrder(reference: string): Promise<void> {
 export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closing' | 'not_due'> {
   const period = orderPeriod(orderNo);
   if (period === undefined) return 'not_due';
-  return changingOrders(async (t) => {
+  const outcome = await transact(async (t) => {
     const order = await lockable.first(
       `WHERE o.order_no = :orderNo AND o.period = :period AND o.status = 'pending' AND o.expire_at <= :at
          AND o.deleted_at IS NULL FOR UPDATE`,
@@ -190,6 +192,8 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closi
     await cancel(order, t);
     return 'cancelled';
   });
+  announce(orderLists);
+  return outcome;
 }
 
 /** Numbers of pending orders that expired before that instant, the most overdue first; read 500 at a time. */
@@ -215,7 +219,7 @@ const lockable = selection(locked, 'orders o');
 type LockedOrder = RowOf<typeof locked>;
 
 // Cancelling an order cancels its payments, so lists of both change.
-const changingOrders = announcing(['orders', 'payments']);
+const orderLists = ['orders', 'payments'] as const;
 
 const keyOf = ({ id, period }: LockedOrder) => ({ id, period });
 

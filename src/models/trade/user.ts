@@ -5,7 +5,7 @@ import { now } from '../../lib/values/clock.js';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
-import { announcing } from '../../lib/redis/changes.js';
+import { announce } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { columnsOf, selection } from '../tables/selection.js';
@@ -62,17 +62,19 @@ async function getUserRow(id: number, t?: Transaction): Promise<User> {
 export async function createUser({ password, ...fields }: UserFields): Promise<number> {
   const password_hash = password === undefined ? null : await hashPassword(password);
   const columns = { ...blankToNull(fields), nickname: fields.nickname || fields.username, password_hash };
-  return refuseDuplicates(
-    changingUsers(async (t) => (await User.create(columns, { transaction: t })).id),
+  const id = await refuseDuplicates(
+    transact(async (t) => (await User.create(columns, { transaction: t })).id),
     duplicates,
   );
+  announce(['users']);
+  return id;
 }
 
 /** Changes only the fields given; an empty text clears a field, an empty nickname becomes the username. */
 export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'password'>>): Promise<void> {
   const { nickname, ...columns } = blankToNull(fields);
   await refuseDuplicates(
-    changingUsers(async (t) => {
+    transact(async (t) => {
       const user = await getUserRow(id, t);
       const named = nickname ?? columns.username ?? user.username;
       await user.update(nickname === undefined ? columns : { ...columns, nickname: named }, {
@@ -81,6 +83,7 @@ export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'p
     }),
     duplicates,
   );
+  announce(['users']);
 }
 
 /** Sets a new password. @throws user_not_found */
@@ -99,14 +102,13 @@ export async function resetUserPassword(id: number, password: string): Promise<v
  * @throws user_not_found; user_has_balance while the balance is not zero
  */
 export async function deleteUser(id: number): Promise<void> {
-  await changingUsers(async (t) => {
+  await transact(async (t) => {
     const user = await getUserRow(id, t);
     if (user.balance.cents !== 0n) fail('user_has_balance');
     await user.update({ deleted_at: now() }, { transaction: t });
   });
+  announce(['users']);
 }
-
-const changingUsers = announcing(['users']);
 
 const duplicates = { uq_users_username: { slug: 'user_name_exists', field: 'username' } } as const;
 
