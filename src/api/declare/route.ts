@@ -3,7 +3,7 @@ import type Joi from 'joi';
 import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
 import type { LimitName } from '../../../config/limits.js';
-import type { Transaction } from '../../lib/database/transaction.js';
+import type { Transaction } from '../../lib/database/unit.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import type { Text } from '../../lib/values/language.js';
 import type { Identity } from '../../models/access/identity.js';

@@ -1,9 +1,9 @@
 // What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
 import Joi from 'joi';
-import { setUnit, type Unit } from '../../lib/process/context.js';
+import { setUnit } from '../../lib/process/context.js';
 import { errno } from '../../lib/database/errors.js';
 import { AppError } from '../../lib/errors/app-error.js';
-import type { Transaction } from '../../lib/database/transaction.js';
+import type { Transaction, Unit } from '../../lib/database/unit.js';
 import { validate } from '../../lib/input/validation.js';
 import { extendPartitions } from '../../models/tables/partitions.js';
 import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';

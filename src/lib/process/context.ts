@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from '@opentelemetry/api';
 import { defaultLanguage, type Language } from '../values/language.js';
-import type { Transaction } from '../database/transaction.js';
+import type { Unit } from '../database/unit.js';
 
 export interface Context {
   traceId: string;
@@ -21,23 +21,6 @@ export interface Context {
   commits?: number;
   /** Whether log entries are being stored. */
   isStoringEntries?: boolean;
-}
-
-/** Statements that commit in the same transaction as a write. */
-export interface Unit {
-  /** Called at the beginning of each transaction. */
-  begin(t: Transaction): Promise<void>;
-  /**
-   * Called before each commit.
-   *
-   * @param result the result of the transaction
-   * @returns checks whether the transaction was committed when the reply to COMMIT is lost
-   */
-  end(t: Transaction, result: unknown): Promise<() => Promise<boolean>>;
-  /** Called after the commit. */
-  committed(): void;
-  /** Called when a run has failed and was rolled back. @returns whether the transaction may run again */
-  mend(error: unknown): Promise<boolean>;
 }
 
 const storage = new AsyncLocalStorage<Context>();
