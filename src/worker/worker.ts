@@ -7,7 +7,7 @@ import { checkReachable } from '../models/office/readiness.js';
 import { processTime, withTimeout } from '../lib/process/timers.js';
 import { add, closeQueues } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
-import { maxConnectMs, redis } from '../lib/redis/redis.js';
+import { maxConnectMs } from '../lib/redis/redis.js';
 import { startSweeper } from './sweeper.js';
 import { consume, type RunningWorker } from './consume.js';
 import { canaryName } from '../lib/queue/telemetry.js';
@@ -66,8 +66,8 @@ function watchWorkers(workers: RunningWorker[], onHang: (what: string) => void):
 
   async function check(worker: RunningWorker): Promise<void> {
     const last = progress.get(worker);
-    const isWaiting = redis.status === 'ready' && worker.active() < worker.concurrency;
-    if (!last || !isWaiting || worker.ended() !== last.ended || !(await takesJobs(worker)))
+    const isBusy = worker.active() >= worker.concurrency;
+    if (!last || isBusy || worker.ended() !== last.ended || !(await takesJobs(worker)))
       progress.set(worker, { ended: worker.ended(), at: processTime() });
     else if (processTime() - last.at > hangMs) onHang(`the queue ${worker.queue}`);
   }
