@@ -362,6 +362,8 @@ test('a chunk over the limit is refused while it arrives', async (t) => {
   const megabytes = config.storage.chunkMaxBytes / 1024 ** 2;
   t.deepEqual(Object.values(answer.errors ?? {}), [[`不能超过 ${megabytes} MB`]]);
   t.is((await progress(chunk_id)).status, 404, 'nothing was opened');
+  const largest = Buffer.alloc(config.storage.chunkMaxBytes);
+  t.is((await sendChunk(admin, chunk_id, 0, largest, more)).status, 200);
   await sendChunk(admin, chunk_id, 0, textOf(100), more);
   await change('UPDATE chunk_sessions SET received_bytes = ? WHERE chunk_id = ?', [
     config.storage.chunkedMaxBytes - 99,

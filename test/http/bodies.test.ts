@@ -146,6 +146,8 @@ test('a body over the limit of its route is refused without closing the connecti
   const big = JSON.stringify({ name: 'x'.repeat(1024 * 1024), slug: 'x' });
   const tooLarge = [413, 413, 'payload_too_large'];
   t.deepEqual(outcome(await admin.request('POST', '/roles', { body: big })), tooLarge);
+  const usual = { name: 'x', slug: 'x', padding: 'x'.repeat(64 * 1024) };
+  t.deepEqual(outcome(await admin.post('/roles', usual)), tooLarge, 'most records are small');
   const padded = { username: 'admin', password: 'x', padding: 'x'.repeat(4096) };
   t.deepEqual(outcome(await service.anonymous.post('/login', padded)), tooLarge, 'a sign-in needs little');
   const callback = { out_trade_no: 'x'.repeat(70_000), trade_status: 'SUCCESS' };

@@ -95,8 +95,7 @@ function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstan
       // Browsers send an empty file input as a file without a name.
       isPartAFile: (_name, _type, filename) => filename !== undefined,
       preservePath: true,
-      // One byte over the limit proves that the file is too large.
-      limits: { parts: maxParts, fieldSize: maxFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
+      limits: { parts: maxParts, fieldSize: maxFieldBytes, fileSize: maxBytes, headerPairs: 20 },
     });
   } catch (error) {
     throw new AppError('bad_request', { cause: error });
@@ -156,11 +155,10 @@ class Form {
   }
 
   async finish(): Promise<ReceivedForm> {
-    const { parts, maxBytes, required } = this.#declaration;
+    const { parts, required } = this.#declaration;
     if (this.#files > 1) refuseField('validation_failed', parts[0], 'file.single');
     await this.#written;
     const upload = this.#file?.received();
-    if (upload && upload.size > maxBytes) throw fileTooLarge(this.#declaration);
     if (!upload && required) fileMissing(this.#declaration);
     return { fields: Object.fromEntries(this.#fields), upload };
   }
