@@ -14,6 +14,7 @@ import { closeConnection, openConnection } from '../../src/lib/redis/connection.
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';
+import { lastMonth } from '../../src/models/tables/partitions.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { makeMethod, makePayment, unique, type MadePayment } from '../support/factories.js';
@@ -83,7 +84,7 @@ test('the command line creates and migrates a database without an API', async (t
   );
 });
 
-/** More exports and deleted imports than are removed at once. */
+/** More exports, deleted imports and keys than are removed at once. */
 async function makeExpired(): Promise<void> {
   const rows = (columns: string): string =>
     Array.from({ length: 120 }, () => `(${columns}, NOW(3) - INTERVAL 1 DAY, NOW(3), NOW(3))`).join(', ');
@@ -96,34 +97,89 @@ async function makeExpired(): Promise<void> {
        expires_at, created_at, updated_at)
      VALUES ${rows("1, 'orders', 'old.csv', 1, 'utf-8', ',', 'zh', 1, 1, NOW(3)")}`,
   );
+  const keys = Array.from({ length: 5001 }, (_, index) => `('old', 1, '${index}', '', '1', '2026-01-01')`);
+  await change(
+    `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
+     VALUES ${keys.join(', ')}`,
+  );
 }
+
+const { logDays, notificationMs, failedJobMs } = config.retention;
+const dayMs = 86_400_000;
+
+/** What prune removes after so many days: the column with the name of a row, and how one of that age is made. */
+const aging = [
+  {
+    table: 'login_logs',
+    column: 'username',
+    days: logDays,
+    sql: `INSERT INTO login_logs (period, log_key, username, ip, user_agent, browser, os, device, status, outcome, created_at)
+     VALUES (DATE_FORMAT(:at, '%Y%m'), :name, :name, '127.0.0.1', '', '', '', '', 1, 'login_success', :at)`,
+  },
+  {
+    // What is forgotten too soon may be done twice.
+    table: 'idempotency_keys',
+    column: 'idempotency_key',
+    days: 7,
+    sql: `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
+     VALUES ('order.store', 1, :name, '', '1', :at)`,
+  },
+  {
+    table: 'admin_sessions',
+    column: 'jti',
+    days: 30,
+    sql: `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
+     VALUES (:name, 1, '127.0.0.1', '', '', '', :at, :at, :at)`,
+  },
+  {
+    table: 'notifications',
+    column: 'title',
+    days: notificationMs / dayMs,
+    sql: `INSERT INTO notifications (type, title, content, created_at) VALUES ('system', :name, '', :at)`,
+  },
+  {
+    table: 'failed_jobs',
+    column: 'job_key',
+    days: failedJobMs / dayMs,
+    sql: `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
+     VALUES ('logs', 'write-logs', :name, '{}', '', 8, '', 'done', :at, :at, :at)`,
+  },
+];
 
 test('prune removes only what is past its retention', async (t) => {
   const [old, young] = [unique('old'), unique('young')];
-  for (const [username, at] of [
-    [old, 'NOW(3) - INTERVAL 400 DAY'],
-    [young, 'NOW(3)'],
-  ]) {
-    await change(
-      `INSERT INTO login_logs (period, log_key, username, ip, user_agent, browser, os, device, status, outcome, created_at)
-       VALUES (DATE_FORMAT(${at}, '%Y%m'), ?, ?, '127.0.0.1', '', '', '', '', 1, 'login_success', ${at})`,
-      [unique('log-'), username as string],
-    );
+  for (const { days, sql } of aging) {
+    await change(sql, { name: old, at: new Date(Date.now() - (days + 1) * dayMs) });
+    await change(sql, { name: young, at: new Date(Date.now() - (days - 1) * dayMs) });
   }
-  const left = async () =>
-    (
-      await select<{ username: string }>('SELECT username FROM login_logs WHERE username IN (?)', [
-        [old, young],
-      ])
-    ).map(({ username }) => username);
+  const left = async () => {
+    const found = aging.map(({ table, column }) =>
+      select<{ name: string }>(
+        `SELECT ${column} AS name FROM ${table} WHERE ${column} IN (:names) ORDER BY ${column}`,
+        { names: [old, young] },
+      ),
+    );
+    return (await Promise.all(found)).map((rows) => rows.map(({ name }) => name));
+  };
+  const ahead = await lastMonth();
+  await change(`ALTER TABLE refunds DROP PARTITION p${ahead}`);
   const unasked = await runCli(['prune']);
   t.deepEqual([unasked.code, unasked.output], [2, '']);
   t.regex(unasked.errors, /older than 180 days.*--yes/s);
-  t.deepEqual((await left()).sort(), [old, young].sort());
+  t.deepEqual(
+    await left(),
+    aging.map(() => [old, young]),
+  );
   await makeExpired();
   t.is((await answerOf(['prune', '--yes'])).code, 0);
-  t.deepEqual(await left(), [young]);
-  t.deepEqual(await select('SELECT expires_at FROM exports UNION ALL SELECT expires_at FROM imports'), []);
+  t.deepEqual(
+    await left(),
+    aging.map(() => [young]),
+  );
+  const expired = `SELECT expires_at FROM exports UNION ALL SELECT expires_at FROM imports
+    UNION ALL SELECT created_at FROM idempotency_keys WHERE scope = 'old'`;
+  t.deepEqual(await select(expired), []);
+  t.is(await lastMonth(), ahead, 'the months ahead have their partitions');
 });
 
 test('failed work is done once it is retried', async (t) => {

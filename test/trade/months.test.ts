@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { setClock, stopClock } from '../../src/lib/values/clock.js';
-import { db, select } from '../../src/lib/database/db.js';
+import { change, db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions, partitionedTables } from '../../src/models/tables/partitions.js';
 import type { Client } from '../support/client.js';
@@ -223,6 +223,15 @@ for (const { title, zone, day, inside, outside, offset } of [
     );
   });
 }
+
+test.serial('a payment is found by a time of its company just before its month', async (t) => {
+  const admin = await adminAt('2027-02-01T00:00:10Z');
+  const { payment_no } = await makePayment(admin, (await makeMethod(admin)).id);
+  const paidAt = new Date('2027-01-31T23:59:50Z');
+  await change('UPDATE payments SET pay_time = ? WHERE payment_no = ?', [paidAt, payment_no]);
+  const { data } = await admin.get('/payments?time_field=pay_time&start_time=2027-01-31&end_time=2027-01-31');
+  t.true(data.list.some((payment: { payment_no: string }) => payment.payment_no === payment_no));
+});
 
 test.serial('no write is refused while partitions are added over a year', async (t) => {
   // From the last month that has one.

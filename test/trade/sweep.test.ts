@@ -5,8 +5,8 @@ import { Queue } from 'bullmq';
 import { config } from '../../config/index.js';
 import { expireOrder } from '../../src/jobs/expire-order.js';
 import { change } from '../../src/lib/database/db.js';
-import { newOrderNumber, periodOf } from '../../src/lib/values/numbers.js';
-import { queuePrefix } from '../../src/lib/queue/names.js';
+import { newOrderNumber, newRefundNumber, periodOf } from '../../src/lib/values/numbers.js';
+import { queuePrefix, type QueueName } from '../../src/lib/queue/names.js';
 import { countJobs } from '../../src/lib/queue/queue.js';
 import { redis } from '../../src/lib/redis/redis.js';
 import { setClock } from '../../src/lib/values/clock.js';
@@ -21,8 +21,12 @@ const service = serviceTest({ withWorker: false });
 
 const many = 1100;
 
-const insertMany = (table: string, row: (index: number) => Record<string, string | number | Date>) => {
-  const rows = Array.from({ length: many }, (_, index) => row(index));
+const insertMany = (
+  table: string,
+  row: (index: number) => Record<string, string | number | Date>,
+  length = many,
+) => {
+  const rows = Array.from({ length }, (_, index) => row(index));
   const columns = Object.keys(rows[0] as object);
   const places = `(${columns.map(() => '?').join(', ')})`;
   return change(
@@ -31,8 +35,8 @@ const insertMany = (table: string, row: (index: number) => Record<string, string
   );
 };
 
-const queued = async (): Promise<number> => {
-  const counts = (await countJobs()).find(({ name }) => name === 'payments');
+const queued = async (queue: QueueName = 'payments'): Promise<number> => {
+  const counts = (await countJobs()).find(({ name }) => name === queue);
   return (counts?.waiting ?? 0) + (counts?.delayed ?? 0);
 };
 
@@ -88,6 +92,34 @@ test.serial('a sweep queues every overdue order and every unsettled callback onc
   t.is(await queued(), 1000 + 1050);
   await sweep();
   t.is(await queued(), 1000 + 1050, 'young callbacks may be in hand, the others are queued already');
+});
+
+test.serial('a sweep queues due refunds, and the exports and imports that nobody works on', async (t) => {
+  const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)];
+  const times = (index: number) => ({ created_at: past, updated_at: index < 3 ? past : future });
+  const refund = (status: string, due: Date) => ({
+    ...{ period: periodOf(past), refund_no: newRefundNumber(past), payment_no: somePaymentNumber(past) },
+    ...{ order_no: newOrderNumber(past), user_id: 1, payment_method_id: 1, amount: 1, reason: 'x' },
+    ...{ destination: 'channel', status, requested_by: 1, due_at: due, created_at: past, updated_at: past },
+  });
+  const states = ['pending', 'processing', 'succeeded', 'pending'];
+  await insertMany('refunds', (index) => refund(states[index] ?? '', index < 3 ? past : future), 4);
+  const transfer = { admin_id: 1, type: 'orders', filename: 'a.csv', language: 'en-US' };
+  // Two are left behind, one has ended, one is in hand.
+  const ended = (index: number) => Number(index === 2);
+  await insertMany(
+    'exports',
+    (index) => ({ ...transfer, format: 'csv', filter: '{}', status: 2 * ended(index), ...times(index) }),
+    4,
+  );
+  const file = { size: 1, encoding: 'utf-8', delimiter: ',' };
+  await insertMany(
+    'imports',
+    (index) => ({ ...transfer, ...file, status: 2 * ended(index), concluded: ended(index), ...times(index) }),
+    4,
+  );
+  await sweep();
+  for (const queue of ['channels', 'exports', 'imports'] as const) t.is(await queued(queue), 2, queue);
 });
 
 test.serial('maintenance of a day is queued once, however late a worker runs', async (t) => {
