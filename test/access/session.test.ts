@@ -135,16 +135,25 @@ for (const [name, end] of Object.entries(endings)) {
       for (const client of everywhere) t.deepEqual(outcome(await client.get('/heartbeat')), revoked);
     }
   });
+}
 
-  test(`${name} on a process without Redis applies elsewhere within seconds`, async (t) => {
+// Serial, and all are ended together: any other change would make the process look, too.
+test.serial('what ends sessions on a process without Redis applies elsewhere within seconds', async (t) => {
+  const open: [MadeAdmin, Client][] = [];
+  for (const _ of Object.keys(endings)) {
     const account = await makeAdmin(service.admin);
     const own = await signedIn(account);
     for (const client of [own, own.at(alone.url)]) t.is((await client.get('/heartbeat')).status, 200);
+    open.push([account, own]);
+  }
+  const ended = Object.entries(endings).map(async ([name, end], index) => {
+    const [account, own] = open[index] as (typeof open)[number];
     t.is((await end(account, own.at(alone.url), service.admin.at(alone.url))).status, 200);
     t.deepEqual(outcome(await own.at(alone.url).get('/heartbeat')), revoked);
-    t.truthy(await until(async () => (await own.get('/heartbeat')).code === 10004, 5000));
+    t.truthy(await until(async () => (await own.get('/heartbeat')).code === 10004, 5000), name);
   });
-}
+  await Promise.all(ended);
+});
 
 test('signing out ends only that session', async (t) => {
   const account = await makeAdmin(service.admin);

@@ -10,6 +10,7 @@ import {
   makePayment,
   makeUser,
   mockCallback,
+  unique,
   type MadePayment,
 } from '../support/factories.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
@@ -22,6 +23,7 @@ import {
 } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
 let redis: OwnRedis;
@@ -193,7 +195,9 @@ test.serial('what a package prints becomes a line of the log', async (t) => {
   for (const line of written?.trimEnd().split('\n') ?? []) t.notThrows(() => void JSON.parse(line), line);
 });
 
-test.serial('queued callbacks are settled after Redis was killed', async (t) => {
+test.serial('queued callbacks are settled after Redis was killed, and sockets hear of it', async (t) => {
+  const { socket, changes } = await openSocket(callers[0].url, await ticketOf(callers[0]));
+  t.teardown(() => socket.close());
   worker.child.kill('SIGSTOP');
   const payment = await makePayment(callers[0], methodId);
   t.is((await notify(callers[0], payment)).data.status, 'processing');
@@ -201,6 +205,10 @@ test.serial('queued callbacks are settled after Redis was killed', async (t) => 
   await redis.start();
   worker.child.kill('SIGCONT');
   await isPaidOnce(t, payment);
+  await until(async () => {
+    await callers[0].post('/dictionaries', { name: 'n', code: unique() });
+    return changes.flat().includes('dictionaries');
+  });
 });
 
 test.serial('a Redis that has become a replica is left for its successor', async (t) => {

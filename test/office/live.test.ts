@@ -28,6 +28,7 @@ import {
 import { connectionsAt } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { sendText } from '../support/raw-request.js';
+import { paidPayment } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -302,6 +303,31 @@ test.serial(
   },
 );
 
+test.serial('a stream ends with the right to it, and a socket once its address is blocked', async (t) => {
+  const role = await makeRole(service.admin, ['monitor.show']);
+  const account = await makeAdmin(service.admin, [role.id]);
+  const mine = await service.anonymous.signIn(account.username, account.password);
+  const ip = '203.0.113.9';
+  const socket = await openSocket(second.url, await ticketOf(mine), { 'X-Forwarded-For': ip });
+  const stream = await openStream(mine.at(second.url), '/monitor/system-info/stream');
+  await stream.event('connected');
+  t.is((await service.admin.put(`/roles/${role.id}`, { permission_ids: [] })).status, 200);
+  await stream.ended;
+  t.is(socket.socket.readyState, 1);
+  t.is((await service.admin.post('/blacklists', { ip })).status, 200);
+  t.is(await socket.closed, 4401);
+});
+
+test.serial('a socket is closed when the time of its session is over', async (t) => {
+  const mine = await newAdmin();
+  const ticket = await ticketOf(mine);
+  const soon = new Date(Date.now() + 3000);
+  await change('UPDATE admin_sessions SET expires_at = ? WHERE admin_id = ?', [soon, mine.adminId]);
+  const socket = await openSocket(second.url, ticket);
+  t.is(await socket.closed, 4401);
+  t.true(Date.now() >= soon.getTime());
+});
+
 test.serial('nobody can end the session of somebody with more rights', async (t) => {
   const stronger = await signedInWith(service.admin, ['online_admin.index', 'order.store']);
   const limited = await signedInWith(service.admin, ['online_admin.index', 'online_admin.kick_out']);
@@ -337,6 +363,17 @@ test.serial('a stream sends connected and a value at once', async (t) => {
   const again = await bare.get(`/dashboard/count?ticket=${ticket}`);
   t.is(again.status, 401);
   t.is((await openStream(bare, `/monitor/system-info/stream?ticket=${ticket}`)).status, 401);
+});
+
+test.serial('an administrator has twenty streams at most, and another when one has ended', async (t) => {
+  const mine = await signedInWith(service.admin, ['monitor.show']);
+  const open = () => openStream(mine, '/monitor/system-info/stream');
+  const streams = await Promise.all(Array.from({ length: 20 }, open));
+  t.true(streams.every(({ status }) => status === 200));
+  t.is((await open()).status, 429);
+  streams[0]?.close();
+  t.true(await until(async () => (await open()).status === 200));
+  for (const stream of streams) stream.close();
 });
 
 test.serial('CPU usage is measured over an interval', async (t) => {
@@ -393,23 +430,55 @@ test.serial('every socket receives changes in few frames', async (t) => {
   socket.socket.close();
 });
 
-test.serial('new roles and departments, and deleted ones, show on open pages', async (t) => {
+test.serial('what is written shows on open pages', async (t) => {
   const { admin } = service;
+  const { id: methodId } = await makeMethod(admin);
+  const user = await makeUser(admin);
+  const order = await makeOrder(admin, '1.00', { user_id: user.id });
+  const [late, paid] = [await makePayment(admin, methodId), await paidPayment(admin, methodId)];
   const socket = await openSocket(service.url, await ticketOf(admin));
   let department = 0;
-  const writes = {
-    'a new role': () => makeRole(admin),
-    'a new department': async () => {
-      department = (await admin.post('/departments', { name: unique('d') })).data.id;
-    },
-    'a deleted department': () => admin.delete(`/departments/${department}`),
-  };
-  for (const [what, write] of Object.entries(writes)) {
+  const writes: [string, string, () => Promise<unknown>][] = [
+    ['a new role', 'identity', () => makeRole(admin)],
+    [
+      'a new department',
+      'identity',
+      async () => (department = (await admin.post('/departments', { name: unique('d') })).data.id),
+    ],
+    ['a deleted department', 'identity', () => admin.delete(`/departments/${department}`)],
+    ['a new user', 'users', () => makeUser(admin)],
+    ['a dictionary', 'dictionaries', () => admin.post('/dictionaries', { name: 'n', code: unique('c') })],
+    [
+      'money for a user',
+      'user_balance_logs',
+      () => admin.post(`/users/${user.id}/update-balance`, { type: 'income', amount: '1.00' }),
+    ],
+    [
+      'a new payment',
+      'payments',
+      () => admin.post('/payments', { order_no: order.order_no, payment_method_id: methodId }),
+    ],
+    ['a paid order', 'orders', () => admin.post('//api/payment/notify/mock', mockCallback(late))],
+    [
+      'a refund',
+      'refunds',
+      () =>
+        admin.post('/refunds', {
+          payment_no: paid.payment_no,
+          amount: '1.00',
+          destination: 'balance',
+          reason: 'x',
+        }),
+    ],
+  ];
+  for (const [what, scope, write] of writes) {
     const before = socket.changes.length;
     await write();
-    const seen = () => socket.changes.slice(before).some((scopes) => scopes.includes('identity'));
+    const seen = () => socket.changes.slice(before).some((scopes) => scopes.includes(scope));
     t.true(await until(seen), what);
   }
+  const logged = () => socket.changes.some((scopes) => scopes.includes('operation_logs'));
+  t.true(await until(logged), 'their entries in the log');
   socket.socket.close();
 });
 
