@@ -185,7 +185,7 @@ test.serial('a missing chunk fails the merge', async (t) => {
 test.serial('overlapping runs make one attachment', async (t) => {
   for (let round = 0; round < 5; round++) {
     const content = textOf(2 * size);
-    const { filename, key } = await uploaded(content);
+    const { chunk_id, filename, key } = await uploaded(content);
     await beginMerge(key, {});
     const signal = new AbortController().signal;
     const runs = await Promise.all([1, 2, 3, 4].map(() => mergeChunks.run(key, signal)));
@@ -193,6 +193,8 @@ test.serial('overlapping runs make one attachment', async (t) => {
     t.is(new Set(runs.map((run) => run?.attachment_id)).size, 1);
     t.is((await made(filename)).length, 1);
     t.like(await mergeChunks.run(key, signal), { status: 'completed' });
+    await mergeChunks.onAbandoned?.(key, new Error('the last run, which found no chunks'));
+    t.like(await progress(chunk_id), { status: 'completed', error: null });
   }
   const owned = await select<{ storage_key: string }>('SELECT storage_key FROM attachments');
   const files = readdirSync(join(config.storage.root, 'attachments'), {

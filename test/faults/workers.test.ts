@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
+import { settlePayment } from '../../src/jobs/settle-payment.js';
 import { add } from '../../src/lib/queue/queue.js';
 import { queuePrefix } from '../../src/lib/queue/names.js';
 import { patientRedis as redis } from '../../src/lib/redis/redis.js';
@@ -108,16 +109,25 @@ test.serial('concurrent runs of one settlement have one effect', async (t) => {
   for (let round = 0; round < 10; round++) {
     const payment = await makePayment(service.admin, methodId);
     const attempts = await Promise.all([storeAttempt(payment), storeAttempt(payment)]);
+    const abandon = async () => {
+      for (const one of attempts) await settlePayment.onAbandoned?.(one, new Error('the last run'));
+    };
+    const verdicts = async () => {
+      const rows = await select<{ verdict: string }>(
+        'SELECT verdict FROM payment_callbacks WHERE payment_no = ? ORDER BY verdict',
+        [payment.payment_no],
+      );
+      return rows.map(({ verdict }) => verdict);
+    };
+    await abandon();
+    t.deepEqual(await verdicts(), ['retrying', 'retrying']);
     const runs = await Promise.all([...attempts, ...attempts, ...attempts].map(settle));
     t.is(runs.filter((result) => result === 'paid').length, 1, runs.join());
     t.is(runs.filter((result) => result === 'already_paid').length, 5, runs.join());
     t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
     t.is((await stateChanges(payment.order_no)).length, 1);
-    const verdicts = await select<{ verdict: string }>(
-      'SELECT verdict FROM payment_callbacks WHERE payment_no = ? ORDER BY verdict',
-      [payment.payment_no],
-    );
-    t.deepEqual(verdicts, [{ verdict: 'already_paid' }, { verdict: 'paid' }]);
+    await abandon();
+    t.deepEqual(await verdicts(), ['already_paid', 'paid'], 'a run that fails last takes nothing back');
     t.is(await settle(attempts[0]), 'already_paid');
   }
   t.is(await settle({ id: 999_999_999, period: 202601 }), 'gone');
@@ -136,6 +146,20 @@ test.serial('unknown and invalid jobs fail at once', async (t) => {
   );
   const order = await makeOrder(service.admin, '1', { expire_in_seconds: 1 });
   await until(async () => (await stateChanges(order.order_no)).length === 1);
+  await worker.kill();
+});
+
+test.serial('a job whose workers died again and again is stored as failed', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  t.is(await notify(payment), 'processing');
+  const queue = `${queuePrefix('payments')}:payments`;
+  const [id = ''] = await redis.lrange(`${queue}:wait`, 0, -1);
+  // As BullMQ marks it after the last of them.
+  await redis.hset(`${queue}:${id}`, 'defa', 'job stalled more than allowable limit');
+  worker = await startWorkerProcess(noSweeper, 'payments');
+  const failures = () => select<{ error: string }>('SELECT error FROM failed_jobs WHERE job_key = ?', [id]);
+  t.regex((await until(async () => (await failures())[0])).error, /stalled more than allowable/);
+  t.false(await isPaid(payment));
   await worker.kill();
 });
 

@@ -246,6 +246,9 @@ test.serial('retrying finished work changes nothing', async (t) => {
     ['maintenance', 'maintain-tables', '2026-01-01', { day: '2026-01-01' }],
   ];
   for (const [queue, job, key, payload] of done) await arrange(queue, job, `${job}-${key}`, payload);
+  // A retry does not wait for a job of the same work that is due later.
+  const [queue, name, key, payload] = done[1] as (typeof done)[number];
+  await add({ queue, name, id: `${name}-${key}`, payload, options: { ...onlyOnce, delay: 3_600_000 } });
   const answer = (await admin.post('/failed-jobs/retry', { error: 'arranged' })).data;
   t.deepEqual(answer, { count: 5, refused: 3 }, 'those whose row has ended are refused');
   await until(async () => (await failures('state=retried')).length === 0);
