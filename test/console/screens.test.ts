@@ -48,8 +48,17 @@ test('the console has screens', (t) => {
 test('the page is served with a nonce, cached and compressed', async (t) => {
   const first = await fetch(`${own.service.url}/`);
   t.is(new URL(first.url).pathname, '/console/');
-  const nonce = /'nonce-([^']+)'/.exec(first.headers.get('content-security-policy') ?? '')?.[1] ?? 'none';
-  t.false(/unsafe/.test(first.headers.get('content-security-policy') ?? ''));
+  const policy = first.headers.get('content-security-policy') ?? '';
+  const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? 'none';
+  t.false(/unsafe/.test(policy));
+  for (const part of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ])
+    t.true(policy.split('; ').includes(part), part);
   const page = await first.text();
   t.true(page.includes(nonce));
   t.is(first.headers.get('cache-control'), 'no-store');

@@ -94,6 +94,8 @@ test('every answer has the security headers', async (t) => {
       "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     );
     t.is(headers.get('Referrer-Policy'), 'no-referrer');
+    t.is(headers.get('Strict-Transport-Security'), 'max-age=31536000');
+    t.is(headers.get('Cross-Origin-Resource-Policy'), 'same-origin');
     t.is(headers.get('Content-Type'), 'application/json; charset=utf-8');
     t.is(headers.get('X-Powered-By'), null);
     t.is(headers.get('Server'), null);

@@ -229,13 +229,20 @@ test.serial('production refuses missing and weak secrets', async (t) => {
       t.truthy((await load(both)).written, `${JWT_SECRET}, outside production`);
   }
   t.deepEqual(named(await load({ ...production, APP_KEY: secret })), ['JWT_SECRET'], 'one for both');
-  const config = await configOf(production);
+  const config = await configOf({ ...production, PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true' });
   t.is(config.app.host, '0.0.0.0');
+  t.false(config.app.docsEnabled);
   t.deepEqual([config.auth.passwordMinLength, config.auth.passwordRequireMixed], [8, true]);
   t.is(config.auth.loginMaxPerAddress, 50);
   t.deepEqual([config.auth.passwordRefuseCommon, config.auth.passwordChangeRequired], [true, true]);
   t.is(config.auth.sessionIdleMs, 3_600_000);
-  t.false(config.payments.unsignedMockAllowed);
+  t.deepEqual(
+    [config.payments.unsignedMockAllowed, config.payments.localGatewaysAllowed],
+    [false, false],
+    'the second is for trials only',
+  );
+  // What docs/promises.md says in R8 and R10; tests have deadlines of their own.
+  t.deepEqual([config.payments.callbackDeadlineMs, config.app.shutdownMs], [2000, 9000]);
 });
 
 test.serial('production refuses well-known passwords', async (t) => {

@@ -14,6 +14,7 @@ import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js'
 import { holding } from '../support/other-connection.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { startApi } from '../support/processes.js';
+import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
@@ -163,6 +164,15 @@ test('secrets that cannot be decrypted are reported', async (t) => {
     {},
   );
   t.is(replayed.data.outcome, 'paid');
+  // Of a tag that was cut to four bytes one can be guessed.
+  const { secrets } = await selectRow<{ secrets: string }>(
+    'SELECT secrets FROM payment_methods WHERE id = ?',
+    [well.id],
+  );
+  const cut = secrets.replace(/:[\w-]{22}:/, (tag) => `${tag.slice(0, 7)}:`);
+  t.not(cut, secrets);
+  await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [cut, well.id]);
+  t.like(await tested(well.id), { accepted: false, verdict: 'payment_secret_unreadable' });
 });
 
 test('a channel that is gone is reported', async (t) => {
