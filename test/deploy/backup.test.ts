@@ -190,6 +190,13 @@ test.serial('a restore that fails says why without printing rows', async (t) => 
   const { message } = await t.throwsAsync(run('restore.sh', [path], settings));
   t.regex(message, /ERROR 1146 .*missing' doesn't exist/);
   t.notRegex(message, /424242/);
+
+  writeFileSync(join(path, 'database.sql.gz'), gzipSync('SELECT 1;\n'));
+  const damaged = { ...settings, DB_NAME: `${name}_damaged`, STORAGE_ROOT: join(folder, 'damaged') };
+  const refused = await t.throwsAsync(run('restore.sh', [path], damaged));
+  t.regex(refused.message, /sha256sum: /);
+  t.deepEqual(await fresh!.select(`SHOW DATABASES LIKE '${damaged.DB_NAME}'`), []);
+  t.false(existsSync(damaged.STORAGE_ROOT));
 });
 
 test.serial('a backup of a bucket has what is in it and links what the one before has', async (t) => {
@@ -236,6 +243,8 @@ test.serial('a backup takes the settings as the service does', async (t) => {
   const path = await run('backup.sh', [join(folder, 'by-url')], settings);
   const dump = gunzipSync(readFileSync(join(path, 'database.sql.gz'))).toString();
   t.regex(dump, /CREATE TABLE `payments`/);
+  for (const part of [path, join(path, 'database.sql.gz'), join(path, 'files')])
+    t.is(statSync(part).mode & 0o077, 0, `others can read ${part}`);
 });
 
 test.serial('verify reports missing, extra and changed files', async (t) => {
