@@ -241,8 +241,16 @@ test.serial('production refuses missing and weak secrets', async (t) => {
     [false, false],
     'the second is for trials only',
   );
-  // What docs/promises.md says in R8 and R10; tests have deadlines of their own.
-  t.deepEqual([config.payments.callbackDeadlineMs, config.app.shutdownMs], [2000, 9000]);
+});
+
+// Most tests have shorter ones.
+test.serial('times and bounds that nobody can set are those of the documents', async (t) => {
+  const { app, auth, limits, payments, storage, worker } = await configOf(production);
+  t.deepEqual([payments.callbackDeadlineMs, app.shutdownMs, app.connectionsMax], [2000, 9000, 5000]);
+  t.like(worker, { sweepSeconds: 30, sweepAgeMs: 10_000, jobLockMs: 12_000, hangMs: 60_000 });
+  t.like(auth, { captchaAfterFailures: 2, loginMaxPerUsernameHour: 50, hashQueue: 32 });
+  t.like(limits, { enabled: true, captcha: 60, export: 30, upload: 600, ticket: 120, stream: 120 });
+  t.deepEqual([storage.chunkSessionsMax, storage.exportsPerAdmin], [100, 10]);
 });
 
 test.serial('production refuses well-known passwords', async (t) => {
