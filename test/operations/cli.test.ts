@@ -175,7 +175,7 @@ test('the doctor reports a wrong key, a misspelt setting and a storage without t
   t.deepEqual(['key', 'settings', 'files'].map(levelOf), ['fault', 'warning', 'fault']);
 });
 
-test('the doctor warns of addresses that nobody outside can use', async (t) => {
+test('the doctor warns of addresses that nobody outside can use, and of payments without a signature', async (t) => {
   const { JWT_SECRET = '', APP_KEY = '' } = process.env;
   const production = { NODE_ENV: 'production', JWT_SECRET, APP_KEY };
   const account = { S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' };
@@ -188,7 +188,10 @@ test('the doctor warns of addresses that nobody outside can use', async (t) => {
   const secure = await settings({ APP_URL: 'https://pay.example.com', S3_PRESIGNED_DOWNLOADS: 'true' });
   t.regex(secure, /^settings +warning .*S3_ENDPOINT is http/m);
   t.notRegex(secure, /APP_URL/);
-  t.notRegex(await settings({ APP_URL: 'https://pay.example.com' }), /S3_ENDPOINT is/);
+  t.notRegex(await settings({ APP_URL: 'https://pay.example.com' }), /S3_ENDPOINT is|UNSIGNED/);
+  const open = { APP_URL: 'https://pay.example.com', PAYMENT_UNSIGNED_MOCK_ALLOWED: 'true' };
+  t.regex(await settings(open), /^settings +warning .*PAYMENT_UNSIGNED_MOCK_ALLOWED/m);
+  t.notRegex(await settings({ ...open, PAYMENT_GATEWAYS_ENABLED: 'wechat' }), /UNSIGNED/);
 });
 
 test('a command without its database says where it has looked for it', async (t) => {

@@ -2,6 +2,7 @@
 import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
+import { isEnabled } from '../../lib/channels/index.js';
 import { ago, now, skewMs } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
@@ -83,10 +84,14 @@ function checkSettings(): Finding {
   const ignored = [...misspelt, ...config.retired];
   const { production, url } = config.app;
   const { driver, s3 } = config.storage;
+  const takesUnsigned = production && config.payments.unsignedMockAllowed && isEnabled('mock');
   const endpoint = driver === 's3' && s3.presignedDownloads ? (s3.endpoint ?? '') : '';
   const doubts = [
     ...(ignored.length > 0 ? [`ignored: ${ignored.join(', ')}`] : []),
     ...(production && !url.startsWith('https:') ? [`APP_URL is ${url}: no payment company calls that`] : []),
+    ...(takesUnsigned
+      ? ['PAYMENT_UNSIGNED_MOCK_ALLOWED is true: anybody pays by a mock method without a secret']
+      : []),
     ...(url.startsWith('https:') && endpoint.startsWith('http:')
       ? [`S3_ENDPOINT is ${endpoint}: no page of https loads files from there (S3_PRESIGNED_DOWNLOADS)`]
       : []),
