@@ -22,8 +22,7 @@ const everyRight = ['index', 'show', 'store', 'update', 'destroy', 'reset_passwo
   (verb) => `admin.${verb}`,
 );
 
-const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
-  service.anonymous.signIn(username, password);
+const signedIn = (account: MadeAdmin): Promise<Client> => service.anonymous.signIn(account);
 
 const makeDepartment = (parentId = 0): Promise<number> =>
   insert('INSERT INTO departments (parent_id, name, created_at, updated_at) VALUES (?, ?, NOW(3), NOW(3))', [

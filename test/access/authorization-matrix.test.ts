@@ -32,8 +32,7 @@ test.before(async () => {
   );
 });
 
-const signIn = ({ username, password }: MadeAdmin): Promise<Client> =>
-  service.anonymous.signIn(username, password);
+const signIn = (account: MadeAdmin): Promise<Client> => service.anonymous.signIn(account);
 
 const name = ({ method, path }: Route): string => `${method} ${path}`;
 

@@ -59,16 +59,15 @@ test('an account with a password set by someone else can only change it', async 
 test('a password that was reset must be changed', async (t) => {
   const account = await makeAdmin(service.admin);
   await change('UPDATE admins SET password_must_change = 0 WHERE id = ?', [account.id]);
-  const before = await careful.signIn(account.username, account.password);
+  const before = await careful.signIn(account);
   t.is((await before.get('/heartbeat')).status, 200);
   t.is((await service.admin.put(`/admins/${account.id}/password`, { password: 'secret-2' })).status, 200);
-  const own = await careful.signIn(account.username, 'secret-2');
+  const own = await careful.signIn({ ...account, password: 'secret-2' });
   t.deepEqual(outcome(await own.get('/heartbeat')), mustChange);
 });
 
 test('an account that must change its password can sign out', async (t) => {
-  const account = await makeAdmin(service.admin);
-  const own = await careful.signIn(account.username, account.password);
+  const own = await careful.signIn(await makeAdmin(service.admin));
   t.deepEqual(outcome(await own.get('/heartbeat')), mustChange);
   t.is((await own.post('/logout')).status, 200);
 });
@@ -88,9 +87,9 @@ test.serial('no password must be changed where PASSWORD_CHANGE_REQUIRED is off',
 });
 
 test.serial('common passwords are refused wherever a password is set', async (t) => {
-  const { id, username, password } = service.account;
+  const { id, password } = service.account;
   await change('UPDATE admins SET password_must_change = 0 WHERE id = ?', [id]);
-  const admin = await careful.signIn(username, password);
+  const admin = await careful.signIn(service.account);
   const made = (password: string) =>
     admin.post('/admins', { username: unique('admin'), password, nickname: 'x' });
   const common =
@@ -125,7 +124,7 @@ test.serial('common passwords are refused wherever a password is set', async (t)
 test('a session idle for SESSION_IDLE_MINUTES expires', async (t) => {
   const account = await makeAdmin(service.admin);
   await change('UPDATE admins SET password_must_change = 0 WHERE id = ?', [account.id]);
-  const own = (await service.anonymous.signIn(account.username, account.password)).at(careful.url);
+  const own = (await service.anonymous.signIn(account)).at(careful.url);
   const lastUsed = async (): Promise<Date> =>
     (
       await selectRow<{ last_used_at: Date }>('SELECT last_used_at FROM admin_sessions WHERE admin_id = ?', [
@@ -141,7 +140,7 @@ test('a session idle for SESSION_IDLE_MINUTES expires', async (t) => {
   t.is((await own.get('/heartbeat')).status, 200);
   await until(async () => Date.now() - (await lastUsed()).getTime() < 60_000);
   t.is((await own.get('/heartbeat')).status, 200);
-  const other = (await service.anonymous.signIn(account.username, account.password)).at(careful.url);
+  const other = (await service.anonymous.signIn(account)).at(careful.url);
   await unusedFor(32);
   for (const _ of [1, 2]) t.deepEqual(outcome(await other.get('/heartbeat')), [401, 10003, 'token_expired']);
   t.is(
@@ -173,7 +172,7 @@ test.serial('production prints a generated first password once', async (t) => {
   t.true(printed.length >= 16);
   const anonymous = new Client(api.url);
   t.is((await anonymous.post('/login', { username: 'admin', password: 'admin123' })).code, 10001);
-  const admin = await anonymous.signIn('admin', printed);
+  const admin = await anonymous.signIn({ username: 'admin', password: printed });
   t.is((await admin.get('/admins')).errorCode, 'password_change_required');
   const own = {
     old_password: printed,
@@ -195,7 +194,7 @@ test.serial('production prints a generated first password once', async (t) => {
 });
 
 test.serial('an open stream ends when its session expires', async (t) => {
-  const admin = await new Client(again.url).signIn('admin', 'gentle-Harbour-7');
+  const admin = await new Client(again.url).signIn({ username: 'admin', password: 'gentle-Harbour-7' });
   const stream = await openStream(admin, '/dashboard/stream');
   await stream.event('connected');
   await t.notThrowsAsync(stream.ended);

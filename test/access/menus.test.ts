@@ -158,8 +158,7 @@ test('an administrator sees the enabled menus of their roles and the ancestors o
   ];
   const belowDisabled = await makeMenu(disabled.id);
   const role = await makeRole(admin, [], { menu_ids: [shown.id, belowDisabled.id] });
-  const account = await makeAdmin(admin, [role.id]);
-  const own = await service.anonymous.signIn(account.username, account.password);
+  const own = await service.anonymous.signIn(await makeAdmin(admin, [role.id]));
   const { list } = (await own.get('/menus/tree')).data;
   t.deepEqual(slugs(list), [root.slug, shown.slug]);
   t.deepEqual((await own.get('/info')).data.menus, list);
@@ -175,8 +174,7 @@ test('an administrator changes only menus whose permissions they hold', async (t
   const withRights = await selectRow<{ id: number }>("SELECT id FROM menus WHERE slug = 'orders'");
   const verbs = ['menu.store', 'menu.update', 'menu.destroy'];
   const role = await makeRole(admin, [...verbs, 'order.index'], { menu_ids: [mine.id, withRights.id] });
-  const account = await makeAdmin(admin, [role.id]);
-  const manager = await service.anonymous.signIn(account.username, account.password);
+  const manager = await service.anonymous.signIn(await makeAdmin(admin, [role.id]));
   t.is((await manager.put(`/menus/${mine.id}`, { title: 'new' })).data.title, 'new');
   const body = (parent_id: number) => ({ title: 'x', slug: unique('menu-'), type: 2, parent_id });
   const refused = [
@@ -199,8 +197,7 @@ test('an administrator changes a directory only when they hold all that is below
   const managerOf = async (menus: { id: number }[], more: number[] = []) => {
     const permission_ids = [...(await verbIds()), ...more];
     const role = await makeRole(admin, [], { permission_ids, menu_ids: menus.map(({ id }) => id) });
-    const account = await makeAdmin(admin, [role.id]);
-    return service.anonymous.signIn(account.username, account.password);
+    return service.anonymous.signIn(await makeAdmin(admin, [role.id]));
   };
   const ofLeaf = await managerOf([one]);
   for (const { id } of [top, directory])
@@ -222,8 +219,7 @@ test('deleting a disabled menu does not enable its permissions', async (t) => {
   const fields = { name: 'x', slug, method: 'GET', path: '/roles', menu_id: menu.id };
   const permission = (await admin.post('/permissions', fields)).data;
   const role = await makeRole(admin, [], { permission_ids: [permission.id] });
-  const account = await makeAdmin(admin, [role.id]);
-  const own = await service.anonymous.signIn(account.username, account.password);
+  const own = await service.anonymous.signIn(await makeAdmin(admin, [role.id]));
   t.is((await own.get('/roles')).status, 200);
   await admin.put(`/menus/${menu.id}`, { status: 0 });
   t.is((await own.get('/roles')).code, 20001);

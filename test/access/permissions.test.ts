@@ -38,8 +38,7 @@ async function makePermission(more: object = {}): Promise<{ id: number; slug: st
   return answer.data;
 }
 
-const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
-  service.anonymous.signIn(username, password);
+const signedIn = (account: MadeAdmin): Promise<Client> => service.anonymous.signIn(account);
 
 /** An administrator whose only role carries these permissions. */
 async function holderOf(...permission_ids: number[]): Promise<Client & { roleId: number }> {

@@ -9,8 +9,7 @@ import { outcome, type Answer, type Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
-const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
-  service.anonymous.signIn(username, password);
+const signedIn = (account: MadeAdmin): Promise<Client> => service.anonymous.signIn(account);
 
 test('a profile update changes only the fields sent', async (t) => {
   const account = await makeAdmin(service.admin, [], {

@@ -28,8 +28,7 @@ test.before(async () => {
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
 const everyRight = ['index', 'show', 'store', 'update', 'destroy'].map((verb) => `role.${verb}`);
 
-const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
-  service.anonymous.signIn(username, password);
+const signedIn = (account: MadeAdmin): Promise<Client> => service.anonymous.signIn(account);
 
 test('a role has ids in lists and objects when shown', async (t) => {
   const permission = await permissionId(admin, 'order.index');

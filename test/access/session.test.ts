@@ -33,8 +33,7 @@ const invalid = [401, 10007, 'token_invalid'];
 
 const bearer = (token: string): Client => service.anonymous.with({ Authorization: `Bearer ${token}` });
 
-const signedIn = (account: MadeAdmin, at: Client = service.anonymous): Promise<Client> =>
-  at.signIn(account.username, account.password);
+const signedIn = (account: MadeAdmin, at: Client = service.anonymous): Promise<Client> => at.signIn(account);
 
 const claims = { sub: '1', jti: newUlid(), iss: config.auth.jwtIssuer, aud: config.auth.jwtAudience };
 

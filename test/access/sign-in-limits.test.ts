@@ -183,7 +183,7 @@ test('fifty failures of one name over all addresses lock it everywhere', async (
 test('a name locked for strangers stays open from its known addresses', async (t) => {
   const account = await makeAdmin(service.admin);
   const [home, moved] = ['2001:db8:7:7::1', '2001:db8:7:7::2'];
-  const own = await from(proxied[0], home).signIn(account.username, account.password);
+  const own = await from(proxied[0], home).signIn(account);
   for (let time = 0; time <= config.auth.loginMaxPerUsernameHour; time++)
     await wrong(from(proxied[time % 2] as Client, `198.51.103.${time}`), account);
   t.is((await login(from(proxied[0], '203.0.113.78'), account)).code, 10006, 'strangers are locked out');
@@ -267,7 +267,7 @@ test.serial(
 
 test('wrong old passwords are limited', async (t) => {
   const account = await makeAdmin(service.admin);
-  const client = await direct.signIn(account.username, account.password);
+  const client = await direct.signIn(account);
   const change = (old_password: string): Promise<Answer> =>
     client.put('/password', { old_password, password: 'secret-2', password_confirmation: 'secret-2' });
   for (let time = 0; time < 3; time++) {

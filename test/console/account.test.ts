@@ -459,7 +459,7 @@ freshJourney('a sign-in that another tab was ahead of leaves the session of that
 
 freshJourney('a session elsewhere can be ended from the profile', async (t, page) => {
   const account = await makeAdmin(own.service.admin);
-  const elsewhere = await own.service.anonymous.signIn(account.username, account.password);
+  const elsewhere = await own.service.anonymous.signIn(account);
   await enter(page, { at: '/console/access/profile', ...account });
   const sessions = page.locator('[data-session]');
   await sessions.nth(1).waitFor();

@@ -76,7 +76,7 @@ journey('who signs in appears among the online administrators without a reload',
   const account = await makeAdmin(own.service.admin);
   const row = page.locator('.rows .cell-code', { hasText: account.username });
   t.is(await row.count(), 0);
-  await own.service.anonymous.signIn(account.username, account.password);
+  await own.service.anonymous.signIn(account);
   await row.waitFor();
 });
 

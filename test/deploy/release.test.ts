@@ -51,7 +51,8 @@ test.serial('a release and a rollback under traffic fail no request and keep eve
   t.is(first.code, 0, first.output);
   const old = stage.current();
   const anonymous = new Client(`http://127.0.0.1:${stage.port}`);
-  admin = await anonymous.signIn('admin', stage.settings.ADMIN_PASSWORD);
+  const { ADMIN_PASSWORD: password = '' } = stage.settings;
+  admin = await anonymous.signIn({ username: 'admin', password });
   const method = await makeMethod(admin, secret);
   const payments: MadePayment[] = [];
   while (payments.length < 50) payments.push(await makePayment(admin, method.id));

@@ -44,7 +44,7 @@ let world: World;
 test.before(async () => {
   api = await startApi(production);
   worker = await startWorkerProcess(production);
-  world = await World.make(await new Client(api.url).signIn('admin', adminPassword));
+  world = await World.make(await new Client(api.url).signIn({ username: 'admin', password: adminPassword }));
 });
 
 test.after.always(async () => {

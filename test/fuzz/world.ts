@@ -81,14 +81,12 @@ export class World {
   static async make(first: Client): Promise<World> {
     // Odd numbers in requests are small: those administrators, roles and sessions are nobody's who is needed.
     for (let made = 0; made < 20; made++) {
-      const [{ username, password }] = await Promise.all([makeAdmin(first), makeRole(first)]);
-      await first.with({ Authorization: '' }).signIn(username, password);
+      const [account] = await Promise.all([makeAdmin(first), makeRole(first)]);
+      await first.with({ Authorization: '' }).signIn(account);
     }
     const { list } = (await first.get('/roles?slug=super-admin')).data as { list: { id: number }[] };
-    const enter = async (by: Client, { id }: { id: number }): Promise<Client> => {
-      const { username, password } = await makeAdmin(by, [id]);
-      return by.with({ Authorization: '' }).signIn(username, password);
-    };
+    const enter = async (by: Client, { id }: { id: number }): Promise<Client> =>
+      by.with({ Authorization: '' }).signIn(await makeAdmin(by, [id]));
     const keeper = await enter(first, list[0] as { id: number });
     const roles = { super: list[0] as { id: number }, few: await makeRole(keeper, fewSlugs) };
     const world = new World(keeper, {
@@ -117,7 +115,7 @@ export class World {
       await keeper.post(`/users/${user.id}/update-balance`, { type: 'income', amount: '1000.50' });
     const victims = await make(3, () => makeAdmin(keeper));
     const [victim] = victims;
-    await keeper.with({ Authorization: '' }).signIn(victim?.username, victim?.password);
+    await keeper.with({ Authorization: '' }).signIn(victim);
     const online = (await keeper.get(`/online-admins?username=${victim?.username}`)).data as {
       list: { id: number }[];
     };

@@ -23,8 +23,7 @@ let orderNo: string;
 test.before(async () => {
   const { admin } = service;
   const role = await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
-  const own = await makeAdmin(admin, [role.id]);
-  caller = await service.anonymous.signIn(own.username, own.password);
+  caller = await service.anonymous.signIn(await makeAdmin(admin, [role.id]));
   for (let made = 0; made < 5; made++) {
     await Promise.all([makeAdmin(admin), makeRole(admin), makeUser(admin)]);
     orderNo = (await makePayment(admin, (await makeMethod(admin)).id)).order_no;

@@ -177,8 +177,7 @@ test.serial('a key belongs to one request of one administrator', async (t) => {
   const reused = await service.admin.post('/users', { username: second }, headers);
   t.deepEqual([reused.status, reused.errorCode], [422, 'idempotency_key_reused']);
   t.is((await service.admin.post('/departments', { name: 'x' }, headers)).status, 200, 'another resource');
-  const account = await makeAdmin(service.admin, [1]);
-  const colleague = await service.anonymous.signIn(account.username, account.password);
+  const colleague = await service.anonymous.signIn(await makeAdmin(service.admin, [1]));
   t.is((await colleague.post('/users', { username: second }, headers)).status, 200);
 });
 

@@ -133,9 +133,9 @@ test('an update logs the changed fields, a delete all fields', async (t) => {
   const updated = await service.admin.put(`/roles/${role.id}`, { description: 'after' });
   const [change] = (await listed(`/operation-logs?trace_id=${updated.headers.get('X-Trace-Id')}`)).list;
   t.deepEqual(change.changes, [{ field: 'description', old: 'before', new: 'after' }]);
-  const { username, password } = await makeAdmin(service.admin, [], { phone: '100' });
-  const own = await service.anonymous.signIn(username, password);
-  const called = await own.put('/profile', { phone: '200', nickname: username });
+  const account = await makeAdmin(service.admin, [], { phone: '100' });
+  const own = await service.anonymous.signIn(account);
+  const called = await own.put('/profile', { phone: '200', nickname: account.username });
   const [profile] = (await listed(`/operation-logs?trace_id=${called.headers.get('X-Trace-Id')}`)).list;
   t.deepEqual(profile.changes, [{ field: 'phone', old: '100', new: '200' }]);
   const deleted = await service.admin.delete(`/roles/${role.id}`);
@@ -150,7 +150,7 @@ test('an update logs the changed fields, a delete all fields', async (t) => {
 test('sign-ins are listed with outcomes in the language of the reader', async (t) => {
   const account = await makeAdmin(service.admin);
   await service.anonymous.post('/login', { username: account.username, password: 'wrong-password' });
-  await service.anonymous.signIn(account.username, account.password);
+  await service.anonymous.signIn(account);
   const list = await until(async () => {
     const { data } = await service.admin.get(`/login-logs?username=${account.username}&order_by=id:asc`, {
       'Accept-Language': 'en-US',

@@ -123,8 +123,7 @@ test('every id of a request is in its entry', async (t) => {
 
 test('refused and failed writes are logged, reads and what changes nothing are not', async (t) => {
   const role = await makeRole(admin, ['role.index', 'role.show']);
-  const account = await makeAdmin(admin, [role.id]);
-  const own = await service.anonymous.signIn(account.username, account.password);
+  const own = await service.anonymous.signIn(await makeAdmin(admin, [role.id]));
   const method = await makeMethod(admin);
   const payment = await makePayment(admin, method.id);
   const request = async (client: Client, method: string, path: string, body?: unknown) => {

@@ -51,7 +51,7 @@ test.after.always(async () => {
 test.serial('a session ends on both machines with the next request', async (t) => {
   const made = await makeAdmin(admin);
   for (let round = 0; round < 5; round++) {
-    const own = await new Client(haproxy.url).signIn(made.username, made.password);
+    const own = await new Client(haproxy.url).signIn(made);
     const [one, other] = round % 2 ? [at[1], at[0]] : at;
     t.is((await own.at(other.url).get('/info')).status, 200);
     t.is((await own.at(one.url).post('/logout')).status, 200);
@@ -75,7 +75,7 @@ test.serial('a ticket is used once across machines', async (t) => {
 
 test.serial('a notification of one machine reaches a socket of the other', async (t) => {
   const made = await makeAdmin(admin);
-  const own = await new Client(haproxy.url).signIn(made.username, made.password);
+  const own = await new Client(haproxy.url).signIn(made);
   const sockets = await Promise.all([0, 1].map(async () => openSocket(haproxy.url, await ticketOf(own))));
   const body = { title: unique('t'), content: 'x', type: 'message', receiver_ids: [made.id] };
   t.is((await at[0].post('/notifications', body)).status, 200);
@@ -118,8 +118,7 @@ test.serial('an export requested at one machine is read at the other', async (t)
 });
 
 test.serial('tickets are limited across machines', async (t) => {
-  const made = await makeAdmin(admin);
-  const own = await new Client(haproxy.url).signIn(made.username, made.password);
+  const own = await new Client(haproxy.url).signIn(await makeAdmin(admin));
   const statuses: number[] = [];
   for (let count = 0; count < 24; count++)
     statuses.push((await own.at(at[count % 2]?.url ?? '').post('/notifications/ws-ticket')).status);

@@ -36,7 +36,7 @@ for (const [given, canonical] of [
 test('an address is found in every notation', async (t) => {
   await add('2001:db8:77::5');
   const account = await makeAdmin(service.admin);
-  const own = await from('2001:db8:77::6').signIn(account.username, account.password);
+  const own = await from('2001:db8:77::6').signIn(account);
   await own.post('/notifications/read-all');
   const found = async (path: string) => (await service.admin.get(path)).data.total as number;
   for (const part of ['2001:0DB8:0077:0000:0000:0000:0000:000', '2001:DB8:77:0:0:0:0:', ' 2001:db8:77::']) {

@@ -43,9 +43,7 @@ test.before(async () => {
 
 const newAdmin = async (): Promise<Client & { adminId: number }> => {
   const account = await makeAdmin(service.admin);
-  return Object.assign(await service.anonymous.signIn(account.username, account.password), {
-    adminId: account.id,
-  });
+  return Object.assign(await service.anonymous.signIn(account), { adminId: account.id });
 };
 
 // The first: sockets of other tests would take all of its frames, too.
@@ -281,7 +279,7 @@ test.serial(
   'revoking a session ends its requests, sockets and streams everywhere within a second',
   async (t) => {
     const account = await makeAdmin(service.admin, [(await makeRole(service.admin, ['monitor.show'])).id]);
-    const mine = await service.anonymous.signIn(account.username, account.password);
+    const mine = await service.anonymous.signIn(account);
     const socket = await openSocket(second.url, await ticketOf(mine));
     const stream = await openStream(mine.at(second.url), '/monitor/system-info/stream?interval=1');
     await stream.event('system_info');
@@ -397,10 +395,7 @@ test.serial('CPU usage is measured over an interval', async (t) => {
 test.serial('a sign-in from a new address is notified to its owner', async (t) => {
   const account = await makeAdmin(service.admin);
   const from = (address: string) =>
-    service.anonymous
-      .at(second.url)
-      .with({ 'X-Forwarded-For': address })
-      .signIn(account.username, account.password);
+    service.anonymous.at(second.url).with({ 'X-Forwarded-For': address }).signIn(account);
   const mine = await from('203.0.113.1');
   await from('203.0.113.1');
   t.is((await mine.get('/notifications/unread-count')).data.count, 0);
@@ -419,8 +414,7 @@ test.serial('a sign-in from a new address is notified to its owner', async (t) =
 
 test.serial('every socket receives changes in few frames', async (t) => {
   const role = await makeRole(service.admin);
-  const account = await makeAdmin(service.admin, [role.id]);
-  const other = await service.anonymous.signIn(account.username, account.password);
+  const other = await service.anonymous.signIn(await makeAdmin(service.admin, [role.id]));
   const socket = await openSocket(service.url, await ticketOf(other));
   const user = await makeUser(service.admin);
   const before = socket.changes.length;

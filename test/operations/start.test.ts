@@ -207,7 +207,7 @@ test.serial('files are readable by this account only', async (t) => {
   await mkdir(root, { recursive: true });
   await chmod(root, 0o755);
   const api = await startApi({ STORAGE_ROOT: root });
-  const admin = await service.anonymous.at(api.url).signIn('admin', password);
+  const admin = await service.anonymous.at(api.url).signIn({ username: 'admin', password });
   t.is((await admin.upload('/attachments/upload', 'a few words', { filename: 'a.txt' })).status, 200);
   const modes = new Set<string>();
   for (const entry of [root, ...(await readdir(root, { recursive: true })).map((name) => join(root, name))]) {

@@ -33,6 +33,13 @@ interface UploadOptions {
   fields?: Record<string, string | number>;
 }
 
+export interface Account {
+  username: string;
+  password: string;
+}
+
+const first: Account = { username: 'admin', password: 'admin123' };
+
 export class Client {
   readonly url: string;
   /** Headers of every request. */
@@ -53,8 +60,8 @@ export class Client {
     return new Client(url, this.headers);
   }
 
-  /** Signs in. @returns the caller with its token @throws Error when the service refuses */
-  async signIn(username = 'admin', password = 'admin123'): Promise<Client> {
+  /** Signs in, the first administrator by default. @returns the caller with its token @throws Error when the service refuses */
+  async signIn({ username, password }: Account = first): Promise<Client> {
     const answer = await this.post('/login', { username, password });
     if (answer.status !== 200) throw new Error(`signing in as ${username} failed: ${answer.text}`);
     return this.with({ Authorization: `Bearer ${(answer.data as { token: string }).token}` });

@@ -61,9 +61,7 @@ export async function signedInWith(
 ): Promise<Client & { account?: MadeAdmin }> {
   const role = await makeRole(admin, slugs);
   const account = await makeAdmin(admin, [role.id]);
-  return Object.assign(await admin.with({ Authorization: '' }).signIn(account.username, account.password), {
-    account,
-  });
+  return Object.assign(await admin.with({ Authorization: '' }).signIn(account), { account });
 }
 
 export const makeUser = (admin: Client, more: object = {}): Promise<Made & { username: string }> =>

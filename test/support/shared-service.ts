@@ -21,7 +21,7 @@ const account = await makeAdmin(first, [roles.list[0].id]);
 export const service = {
   url,
   anonymous,
-  admin: await anonymous.signIn(account.username, account.password),
+  admin: await anonymous.signIn(account),
   /** Who `admin` is. */
   account,
 };

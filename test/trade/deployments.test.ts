@@ -195,8 +195,9 @@ test('disabling orders closes their endpoints and menus', async (t) => {
 });
 
 test('APP_RESPONSE_TIME_FIELDS adds fields to those converted', async (t) => {
-  const { username, password } = await makeAdmin(service.admin);
-  await service.anonymous.signIn(username, password);
+  const account = await makeAdmin(service.admin);
+  const { username } = account;
+  await service.anonymous.signIn(account);
   const shown = async (client: Client) =>
     (await client.get(`/admins?username=${username}&timezone=Asia/Tokyo`)).data.list[0];
   t.regex((await shown(service.admin)).last_login_at, /Z$/);
