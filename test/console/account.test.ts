@@ -6,12 +6,12 @@ import { change } from '../../src/lib/database/db.js';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { consoleTest } from '../support/console-test.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
   makeUser,
-  mockCallback,
   unique,
 } from '../support/factories.js';
 import {
@@ -219,7 +219,7 @@ freshJourney(
     const { admin, anonymous } = own.service;
     const payment = await makePayment(admin, (await makeMethod(admin)).id);
     await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-    await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+    await callBack(anonymous, payment);
     const account = await makeAdmin(admin, [1]);
     const again = async () => {
       await admin.delete(`/admins/${account.id}/tokens`);

@@ -5,13 +5,13 @@ import type { Locator, Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
   makeRole,
   makeUser,
-  mockCallback,
   permissionId,
   signedInWith,
   unique,
@@ -152,7 +152,7 @@ async function trade(): Promise<Rows[]> {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);
   const paid = await makePayment(admin, method.id);
-  await anonymous.post('//api/payment/notify/mock', mockCallback(paid));
+  await callBack(anonymous, paid);
   const rich = await makeUser(admin);
   await admin.post(`/users/${rich.id}/update-balance`, { type: 'income', amount: '1.00' });
   return [

@@ -4,13 +4,13 @@ import type { Page } from 'playwright-core';
 import { insert, select } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
   makeRole,
   makeUser,
-  mockCallback,
   signedInWith,
   unique,
   type MadePayment,
@@ -34,7 +34,7 @@ const { journey, freshJourney } = own;
 async function flagged(methodId: number, price = '30.00'): Promise<MadePayment> {
   const payment = await makePayment(own.service.admin, methodId, price);
   await own.service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-  await own.service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(own.service.anonymous, payment);
   return payment;
 }
 

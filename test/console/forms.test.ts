@@ -4,13 +4,13 @@ import '../support/refund-approvals.js';
 import type { Page, Route } from 'playwright-core';
 import { consoleTest } from '../support/console-test.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
   makeRole,
   makeUser,
-  mockCallback,
   signedInWith,
   unique,
 } from '../support/factories.js';
@@ -382,7 +382,7 @@ journey(
 
     const flagged = await makePayment(admin, method.id, '30.00');
     await admin.put(`/orders/${flagged.order_no}`, { status: 'cancelled' });
-    await anonymous.post('//api/payment/notify/mock', mockCallback(flagged));
+    await callBack(anonymous, flagged);
     await follow(page, `/console/trade/payments/${flagged.payment_no}`);
     await page.getByRole('button', { name: 'Mark as handled' }).click();
     const form = page.getByRole('dialog');

@@ -9,13 +9,13 @@ import type { Page } from 'playwright-core';
 import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
 import { consoleTest } from '../support/console-test.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
   makeRole,
   makeUser,
-  mockCallback,
   signedInWith,
   unique,
 } from '../support/factories.js';
@@ -56,7 +56,7 @@ journey('a notification leads to the payment it names', async (t, page) => {
   const { admin, anonymous } = own.service;
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
   await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-  await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(anonymous, payment);
   await page.getByRole('button', { name: /Notifications, [1-9]/ }).click();
   const link = page.getByRole('dialog').getByRole('link', { name: payment.payment_no });
   await link.waitFor();
@@ -285,7 +285,7 @@ freshJourney(
     const { admin, anonymous } = own.service;
     const payment = await makePayment(admin, (await makeMethod(admin)).id);
     await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-    await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+    await callBack(anonymous, payment);
     const other = await makeAdmin(admin, [1]);
     await page.routeWebSocket(/.*/, (socket) => socket.close());
     await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });

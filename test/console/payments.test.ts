@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import {
+  callBack,
   makeMethod,
   makeOrder,
   makePayment,
@@ -212,7 +213,7 @@ journey('a flagged payment is handled with a remark', async (t, page) => {
     payment_method_id: method.id,
   });
   await admin.put(`/orders/${order.order_no}`, { status: 'cancelled' });
-  await anonymous.request('POST', '//api/payment/notify/mock', { body: mockCallback(payment) });
+  await callBack(anonymous, payment);
   await follow(page, '/console/trade/payments?needs_attention=true');
   await page.locator('a.row-link', { hasText: payment.payment_no }).click();
   await page.getByText('The money arrived when its order could no longer be paid').waitFor();
@@ -332,7 +333,7 @@ freshJourney('nobody is advised to refund who may not', async (t, page) => {
   const { admin } = own.service;
   const payment = await makePayment(admin, (await makeMethod(admin)).id, '7.00');
   await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-  await own.service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(own.service.anonymous, payment);
   const { account } = await signedInWith(admin, ['payment.show']);
   await enter(page, { at: `/console/trade/payments/${payment.payment_no}`, ...account });
   const why = page.getByRole('region', { name: 'Needs attention' });
@@ -411,7 +412,7 @@ journey('the payments of an order are a table, with method and reason below each
     (await makeMethod(admin, undefined, { name: 'Pay at the desk' })).id,
   );
   await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-  await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(anonymous, payment);
   await follow(page, `/console/trade/orders/${payment.order_no}`);
   const row = page.getByRole('row', { name: new RegExp(payment.payment_no.slice(-8)) });
   await row.waitFor();
@@ -515,8 +516,7 @@ const pending = async () => {
   return makePayment(own.service.admin, methodId, '69.00');
 };
 
-const notify = (payment: MadePayment, more: object = {}) =>
-  own.service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+const notify = (payment: MadePayment, more: object = {}) => callBack(own.service.anonymous, payment, more);
 
 const cancel = ({ order_no }: MadePayment) =>
   own.service.admin.put(`/orders/${order_no}`, { status: 'cancelled' });

@@ -21,7 +21,7 @@ import { projectRoot } from '../../config/environment.js';
 import type { MonthSum } from '../../src/models/figures/consistency.js';
 import { Client } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
-import { makeMethod, makePayment, makeUser, mockCallback } from '../support/factories.js';
+import { callBack, makeMethod, makePayment, makeUser } from '../support/factories.js';
 import { programPath } from '../support/faults.js';
 import { png, sha256 } from '../support/files.js';
 import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
@@ -81,7 +81,7 @@ async function verify(of: Record<string, string>): Promise<Report> {
 /** A paid order, a booked balance and a file. @returns the id of the file */
 async function work(admin: Client, methodId: number): Promise<number> {
   const payment = await makePayment(admin, methodId);
-  await admin.request('POST', '//api/payment/notify/mock', { body: mockCallback(payment) });
+  await callBack(admin, payment);
   await until(async () => (await admin.get(`/payments/${payment.payment_no}`)).data.status === 'paid');
   const user = await makeUser(admin);
   const balance = { type: 'income', amount: '10.50', description: 'work' };

@@ -14,13 +14,13 @@ import { outcome } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import { askExport, byHead, endOf, exportedCsv, fileOf, readCsv, readXlsx } from '../support/exports.js';
 import {
+  callBack,
   makeMethod,
   makeOrder,
   makePayment,
   makeRole,
   makeAdmin,
   makeUser,
-  mockCallback,
   signedInWith,
   unique,
 } from '../support/factories.js';
@@ -121,7 +121,7 @@ test('filters and times mean the same as in the list', async (t) => {
   const today = new Date().toISOString().slice(0, 10);
   t.is((await amounts({ start_time: `${today} 00:00:00`.slice(0, 8) + '01' })).length, 3);
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
-  await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(service.anonymous, payment);
   const paid = (await admin.get(`/payments/${payment.payment_no}`)).data;
   const range = { start_time: paid.pay_time, end_time: paid.pay_time, time_field: 'pay_time' };
   const found = await exportedCsv(admin, '/payments', range, english);
@@ -178,7 +178,7 @@ test('reasons for attention are exported in words', async (t) => {
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
   const { payment_no } = payment;
   await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-  await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(service.anonymous, payment);
   await admin.post('/refunds', { payment_no, destination: 'balance', reason: 'late' });
   await change("UPDATE refunds SET fail_reason = 'refund_slow' WHERE payment_no = ?", [payment_no]);
   for (const [headers, ofPayment, ofRefund] of [

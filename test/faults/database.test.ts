@@ -11,7 +11,7 @@ import { projectRoot } from '../../config/environment.js';
 import { Client } from '../support/client.js';
 import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
-import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import { callBack, makeMethod, makePayment, type MadePayment } from '../support/factories.js';
 import { deliver, type Notice } from '../support/notices.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -47,7 +47,7 @@ test.after.always(async () => {
 
 const notify = async (payment: MadePayment) => {
   const begun = Date.now();
-  const answer = await admin.post('//api/payment/notify/mock', mockCallback(payment));
+  const answer = await callBack(admin, payment);
   return { ...answer, ms: Date.now() - begun };
 };
 

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Connection } from 'mysql2/promise';
 import { Client, type Answer } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
-import { makeMethod, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
+import { callBack, makeMethod, makePayment, makeUser, unique } from '../support/factories.js';
 import {
   killProcesses,
   runCli,
@@ -98,7 +98,7 @@ async function writes(): Promise<Write[]> {
       count: counted('SELECT id FROM orders WHERE user_id = ?', user_id),
     },
     {
-      send: () => admin.post('//api/payment/notify/mock', mockCallback(payment)),
+      send: () => callBack(admin, payment),
       count: counted(
         `SELECT id FROM payment_callbacks WHERE payment_no = ? AND verdict = 'paid'`,
         payment.payment_no,

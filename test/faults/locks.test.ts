@@ -9,7 +9,7 @@ import { config } from '../../config/index.js';
 import { db, select } from '../../src/lib/database/db.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { Client, type Answer } from '../support/client.js';
-import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { callBack, makeMethod, makePayment } from '../support/factories.js';
 import { mustHold } from '../support/figures.js';
 import { Load, type Kind } from '../support/load.js';
 import { startApi, startWorkerProcess } from '../support/processes.js';
@@ -71,7 +71,7 @@ test.serial('lists and order writes are refused in time while orders is locked',
 
 test.serial('callbacks are refused in time while the inbox is locked', async (t) => {
   const payment = await makePayment(admin, methodId);
-  const notify = () => admin.post('//api/payment/notify/mock', mockCallback(payment));
+  const notify = () => callBack(admin, payment);
   const answers: Answer[] = [];
   // Whether an order is being paid stands there as well, so callers may wait at their payments.
   await refusedMeanwhile(t, [writes], async () => {

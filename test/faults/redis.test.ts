@@ -5,11 +5,11 @@ import { select } from '../../src/lib/database/db.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { Client, type Answer } from '../support/client.js';
 import {
+  callBack,
   makeMethod,
   makeOrder,
   makePayment,
   makeUser,
-  mockCallback,
   unique,
   type MadePayment,
 } from '../support/factories.js';
@@ -54,7 +54,7 @@ processesTest(() => redis.remove());
 
 const notify = async (caller: Client, payment: MadePayment): Promise<Answer & { ms: number }> => {
   const begun = Date.now();
-  const answer = await caller.post('//api/payment/notify/mock', mockCallback(payment));
+  const answer = await callBack(caller, payment);
   return { ...answer, ms: Date.now() - begun };
 };
 

@@ -14,7 +14,7 @@ import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { openStream } from '../support/events.js';
-import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import { callBack, makeMethod, makePayment, type MadePayment } from '../support/factories.js';
 import { freePort } from '../support/free-port.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
@@ -50,8 +50,7 @@ async function stopped(process: TestProcess): Promise<{ code: number | null; isI
   return { code, isInTime: Date.now() - begun < 10_000 };
 }
 
-const notify = (caller: Client, payment: MadePayment) =>
-  caller.post('//api/payment/notify/mock', mockCallback(payment));
+const notify = (caller: Client, payment: MadePayment) => callBack(caller, payment);
 
 const stored = async (paid: MadePayment[]): Promise<number> => {
   const numbers = paid.map(({ payment_no }) => payment_no);

@@ -16,10 +16,10 @@ import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import {
+  callBack,
   makeMethod,
   makeOrder,
   makePayment,
-  mockCallback,
   unique,
   type MadePayment,
 } from '../support/factories.js';
@@ -44,8 +44,7 @@ test.before(async () => {
   methodId = (await makeMethod(service.admin)).id;
 });
 
-const notify = async (payment: MadePayment) =>
-  (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).data.status;
+const notify = async (payment: MadePayment) => (await callBack(service.anonymous, payment)).data.status;
 
 const isPaid = async ({ payment_no }: MadePayment) => (await stateChanges(payment_no)).length > 0;
 

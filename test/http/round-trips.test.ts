@@ -5,13 +5,13 @@ import { permissionOf } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/routes.js';
 import { change } from '../../src/lib/database/db.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
   makeRole,
   makeUser,
-  mockCallback,
   permissionId,
   signedInWith,
   unique,
@@ -41,8 +41,7 @@ async function payments(): Promise<number[]> {
   const [pending, paid, flagged, cleared] = await Promise.all(
     [1, 2, 3, 4].map(() => makePayment(admin, method)),
   );
-  const notify = (payment: typeof paid, more = {}) =>
-    service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment as never), ...more });
+  const notify = (payment: typeof paid, more = {}) => callBack(service.anonymous, payment as never, more);
   await notify(paid);
   for (const payment of [flagged, cleared]) await notify(payment, { amount: '0.01' });
   const seen = { needs_attention: false, fail_reason: 'payment_amount_mismatch' };
@@ -54,7 +53,7 @@ async function orders(): Promise<number[]> {
   const [pending, cancelled] = [await makeOrder(admin), await makeOrder(admin, 1, { remark: 'one\ntwo' })];
   await admin.put(`/orders/${cancelled.id}`, { status: 'cancelled' });
   const paid = await makePayment(admin, (await makeMethod(admin)).id);
-  await service.anonymous.post('//api/payment/notify/mock', mockCallback(paid));
+  await callBack(service.anonymous, paid);
   const { list } = (await admin.get(`/orders?order_no=${paid.order_no}`)).data;
   return [pending.id, cancelled.id, list[0].id];
 }

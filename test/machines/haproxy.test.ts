@@ -5,12 +5,12 @@ import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { exportedCsv } from '../support/exports.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
   makeUser,
-  mockCallback,
   unique,
 } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
@@ -132,9 +132,7 @@ test.serial('a killed API is taken out of the balancer', async (t) => {
   const sent = payments.map(async (payment, index) => {
     if (index === 5) await apis[1].kill();
     return until(async () => {
-      const answer = await admin
-        .post('//api/payment/notify/mock', mockCallback(payment))
-        .catch(() => undefined);
+      const answer = await callBack(admin, payment).catch(() => undefined);
       return answer?.status === 200;
     });
   });

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import '../support/trusted-proxy.js';
 import test from 'ava';
-import { makeAdmin, makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { callBack, makeAdmin, makeMethod, makePayment } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -120,7 +120,7 @@ test('a blocked address is refused everywhere except health checks', async (t) =
   t.is((await anonymous.post('/login', { username: 'admin', password: 'admin123' })).errorCode, 'ip_blocked');
   t.is((await anonymous.get('/info')).errorCode, 'ip_blocked');
   t.is((await anonymous.get('/info?timezone=nowhere')).errorCode, 'ip_blocked');
-  t.is((await anonymous.post('//api/payment/notify/mock', mockCallback(payment))).errorCode, 'ip_blocked');
+  t.is((await callBack(anonymous, payment)).errorCode, 'ip_blocked');
   t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'pending');
   t.is((await anonymous.get('//healthz')).status, 200);
   await t.throwsAsync(openSocket(service.url, ticket, { 'X-Forwarded-For': '198.51.101.1' }), {

@@ -4,7 +4,15 @@ import test from 'ava';
 import moment from 'moment-timezone';
 import { change, select } from '../../src/lib/database/db.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
-import { makeAdmin, makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
+import {
+  callBack,
+  makeAdmin,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  mockCallback,
+  unique,
+} from '../support/factories.js';
 import { writeLogins } from '../support/logs.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -159,10 +167,7 @@ test.serial('payments are counted by channel and status', async (t) => {
   const [pending, paid] = [await shown('pending'), await shown('paid')];
   const payment = await makePayment(service.admin, method.id, '12.34');
   t.is((await shown('pending')).payments, pending.payments + 1);
-  t.is(
-    (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).data.status,
-    'paid',
-  );
+  t.is((await callBack(service.anonymous, payment)).data.status, 'paid');
   t.deepEqual(await shown('pending'), pending);
   const after = await shown('paid');
   t.is(after.payments, paid.payments + 1);

@@ -15,7 +15,7 @@ import {
 } from '../../src/models/office/failed-job.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { askExport, endOf, fileOf } from '../support/exports.js';
-import { makeMethod, makeOrder, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
+import { callBack, makeMethod, makeOrder, makePayment, makeUser, unique } from '../support/factories.js';
 import { startImport } from '../support/imports.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
@@ -201,7 +201,7 @@ const arrange = (queue: QueueName, job: string, key: string, payload: object): P
 test.serial('retrying finished work changes nothing', async (t) => {
   const { admin } = service;
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
-  t.is((await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).status, 200);
+  t.is((await callBack(service.anonymous, payment)).status, 200);
   const settled = await until(async () => {
     const [callback] = await select<{ id: number; period: number }>(
       `SELECT id, period FROM payment_callbacks WHERE payment_no = ? AND state = 'settled'`,

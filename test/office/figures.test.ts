@@ -7,7 +7,7 @@ import { change, select } from '../../src/lib/database/db.js';
 import { pruneNotifications } from '../../src/models/office/notification.js';
 import { consume, type RunningWorker } from '../../src/worker/consume.js';
 import { Client } from '../support/client.js';
-import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { callBack, makeMethod, makePayment } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
@@ -129,7 +129,7 @@ test.serial('dashboard figures equal the tables', async (t) => {
 
 test.serial('new payments, logs and messages appear in the figures at once', async (t) => {
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id, '12.34');
-  const paid = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  const paid = await callBack(service.anonymous, payment);
   t.is(paid.data.status, 'paid');
   const { payment_no } = payment;
   for (const amount of ['2.30', '4.04']) {

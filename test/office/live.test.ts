@@ -15,6 +15,7 @@ import { keysLike } from '../support/redis.js';
 import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
@@ -136,7 +137,7 @@ test.serial('every administrator is notified once of a payment that needs attent
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   for (let time = 0; time < 3; time++) {
-    const answer = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+    const answer = await callBack(service.anonymous, payment);
     t.is(answer.data.status, 'paid');
   }
   const { data } = await socket.frame('notification');

@@ -3,11 +3,11 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import type { Client } from '../support/client.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makePayment,
   makeUser,
-  mockCallback,
   signedInWith,
   unique,
   type MadePayment,
@@ -54,10 +54,7 @@ test('a payment is found by its number, its end, its order and its third-party n
   const { payment_no, order_no } = payment;
   const [transaction_id, second] = [unique('4200'), unique('4201')];
   for (const number of [transaction_id, second])
-    await service.anonymous.post('//api/payment/notify/mock', {
-      ...mockCallback(payment),
-      transaction_id: number,
-    });
+    await callBack(service.anonymous, payment, { transaction_id: number });
   const numbers = [transaction_id, transaction_id.slice(0, 10), second];
   for (const q of [payment_no, payment_no.slice(-10), order_no, ...numbers])
     t.true((await named(q)).includes(`payment ${payment_no}`), q);
@@ -66,7 +63,7 @@ test('a payment is found by its number, its end, its order and its third-party n
 test('a refund is found by its number, its end and its payment', async (t) => {
   const { admin } = service;
   const paid = await makePayment(admin, methodId);
-  await service.anonymous.post('//api/payment/notify/mock', mockCallback(paid));
+  await callBack(service.anonymous, paid);
   const body = { payment_no: paid.payment_no, destination: 'balance', reason: 'sold out' };
   const { refund_no } = (await admin.post('/refunds', body)).data;
   for (const q of [refund_no, refund_no.toLowerCase(), refund_no.slice(-10), paid.payment_no])
@@ -106,7 +103,7 @@ test('an administrator and a trace are found', async (t) => {
 test('each kind is found by who may list and show it only', async (t) => {
   const { admin } = service;
   const { order_no, payment_no } = await makePayment(admin, methodId);
-  await service.anonymous.post('//api/payment/notify/mock', mockCallback({ payment_no, amount: 12.3 }));
+  await callBack(service.anonymous, { payment_no, amount: 12.3 });
   const refund = { payment_no, destination: 'balance', reason: 'sold out' };
   const { refund_no } = (await admin.post('/refunds', refund)).data;
   const [user, other] = [await makeUser(admin), await makeAdmin(admin)];

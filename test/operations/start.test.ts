@@ -11,7 +11,7 @@ import { environment } from '../support/environment.js';
 import { db, select } from '../../src/lib/database/db.js';
 import { underClaim } from '../../src/models/tables/claim.js';
 import { emptyDatabase, prepareDatabase } from '../../src/models/migrations/schema.js';
-import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { callBack, makeMethod, makePayment } from '../support/factories.js';
 import { Client } from '../support/client.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
 import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
@@ -67,10 +67,7 @@ test.serial('four processes started on a missing database all come up', async (t
   }
   const admin = await new Client(one.url).signIn();
   const payment = await makePayment(admin, (await makeMethod(admin.at(other.url))).id);
-  t.is(
-    (await admin.at(other.url).post('//api/payment/notify/mock', mockCallback(payment))).data.status,
-    'paid',
-  );
+  t.is((await callBack(admin.at(other.url), payment)).data.status, 'paid');
   const codes = await Promise.all([one, other, ...workers].map((process) => process.stop()));
   t.deepEqual(codes, [0, 0, 0, 0]);
 });

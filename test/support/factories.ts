@@ -1,7 +1,7 @@
 // Records for tests, made through the API as an administrator would make them.
 import { newPaymentNumber } from '../../src/lib/values/numbers.js';
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Client } from './client.js';
+import type { Answer, Client } from './client.js';
 
 /** A unique text. */
 export const unique = (prefix = 'x'): string => `${prefix}${randomBytes(5).toString('hex')}`;
@@ -129,3 +129,11 @@ export function mockCallback(
     sign: mockSign(payment_no, amount.toFixed(2), secret),
   };
 }
+
+/** Sends a correct mock callback, changed by `more`. */
+export const callBack = (
+  caller: Client,
+  payment: { payment_no: string; amount: number },
+  more: object = {},
+  secret?: string,
+): Promise<Answer> => caller.post('//api/payment/notify/mock', { ...mockCallback(payment, secret), ...more });

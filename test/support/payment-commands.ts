@@ -8,7 +8,7 @@ import { verdictOf, type CallbackKey } from '../../src/models/trade/payment-call
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import type { Answer, Client } from './client.js';
-import { makeOrder, mockCallback, mockSign, unique } from './factories.js';
+import { callBack, makeOrder, mockSign, unique } from './factories.js';
 import { leftOf, type Model, type ModelOrder, type ModelPayment } from './payment-model.js';
 import type { SystemUnderTest } from './system-under-test.js';
 import { until } from './until.js';
@@ -27,7 +27,7 @@ const slugOf = async (answer: Promise<Answer>): Promise<string | number> => {
 };
 
 const notify = ({ anonymous }: SystemUnderTest, payment: ModelPayment, more: object = {}) =>
-  slugOf(anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more }));
+  slugOf(callBack(anonymous, payment, more));
 
 const overdue = ({ order_no }: ModelOrder) =>
   change('UPDATE orders SET expire_at = ? WHERE order_no = ?', [new Date(Date.now() - 60_000), order_no]);

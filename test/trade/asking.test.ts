@@ -7,7 +7,7 @@ import { select } from '../../src/lib/database/db.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { untouched, trace as traceOf } from '../support/callbacks.js';
 import { companiesTest, growOlder, makeDue, types } from '../support/companies.js';
-import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import { callBack, makeMethod, makePayment, type MadePayment } from '../support/factories.js';
 import { deliver } from '../support/notices.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -203,7 +203,7 @@ test.serial('callbacks do not wait for a company that is silent', async (t) => {
   await until(() => results.count('query') >= before + 10);
   for (let times = 0; times < 5; times++) {
     const payment = await makePayment(service.admin, method.id);
-    const { data } = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+    const { data } = await callBack(service.anonymous, payment);
     t.is(data.status, 'paid');
   }
 });

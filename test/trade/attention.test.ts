@@ -3,12 +3,12 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
   makeUser,
-  mockCallback,
   signedInWith,
 } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
@@ -26,8 +26,7 @@ test.before(async () => {
   methodId = (await makeMethod(service.admin)).id;
 });
 
-const notify = (payment: MadePayment, more: object = {}) =>
-  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+const notify = (payment: MadePayment, more: object = {}) => callBack(service.anonymous, payment, more);
 
 const mismatch = (payment: MadePayment) => notify(payment, { amount: '0.01' });
 

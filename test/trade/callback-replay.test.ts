@@ -8,9 +8,9 @@ import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { outcome } from '../support/client.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import {
+  callBack,
   makeMethod,
   makePayment,
-  mockCallback,
   mockSign,
   signedInWith,
   unique,
@@ -22,7 +22,7 @@ import { until } from '../support/until.js';
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
 const send = (payment: MadePayment, secret: string, more: object = {}) =>
-  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment, secret), ...more });
+  callBack(service.anonymous, payment, more, secret);
 
 const attempts = async ({ payment_no }: MadePayment): Promise<{ id: number; verdict: string }[]> =>
   (await service.admin.get(`/payments/${payment_no}`)).data.callbacks;

@@ -10,6 +10,7 @@ import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackState } from '../../src/models/trade/tables.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
 import {
+  callBack,
   makeMethod,
   makePayment,
   mockCallback,
@@ -93,8 +94,7 @@ test.serial('attempts are shown without secrets, newest first', async (t) => {
 test.serial('unverified attempts expire after a month', async (t) => {
   const { id } = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, id);
-  const notify = (body: object) =>
-    service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...body });
+  const notify = (body: object) => callBack(service.anonymous, payment, body);
   for (let time = 0; time < 3; time++) await notify({ sign: 'f'.repeat(64) });
   await notify({ amount: '99.00' });
   const counted = () =>
@@ -164,10 +164,7 @@ test.serial('a third-party number stays as long as its callback', async (t) => {
     disputed: `${disputed?.payment_no}-N`,
   };
   const notify = async (payment: MadePayment | undefined, transaction_id: string) =>
-    service.anonymous.post('//api/payment/notify/mock', {
-      ...mockCallback(payment as MadePayment),
-      transaction_id,
-    });
+    callBack(service.anonymous, payment as MadePayment, { transaction_id });
   const known = async (): Promise<string[]> => {
     await maintain();
     const rows = await select<{ third_party_no: string }>(

@@ -6,11 +6,11 @@ import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import {
+  callBack,
   makeMethod,
   makeOrder,
   makePayment,
   makeUser,
-  mockCallback,
   unique,
   type MadePayment,
 } from '../support/factories.js';
@@ -30,7 +30,7 @@ test.before(async () => {
 });
 
 const notify = (caller: Client, payment: MadePayment, more: object = {}): Promise<Answer> =>
-  caller.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+  callBack(caller, payment, more);
 
 const isSettled = async ({ payment_no }: MadePayment): Promise<boolean> => {
   const pending = `SELECT id FROM payment_callbacks WHERE payment_no = ? AND state = 'pending' LIMIT 1`;
@@ -309,7 +309,7 @@ test.serial('the totals after a write are exact on every process', async (t) => 
         states[order_no] = 'pending';
       } else if (action === 'pay') {
         const { data } = await any(callers).get(`/payments?order_no=${order}`);
-        await any(callers).post('//api/payment/notify/mock', mockCallback(data.list[0]));
+        await callBack(any(callers), data.list[0]);
         states[order] = 'paid';
       } else if (action === 'cancel') {
         await any(callers).put(`/orders/${order}`, { status: 'cancelled' });

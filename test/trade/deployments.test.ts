@@ -12,11 +12,11 @@ import { trace as traceOf } from '../support/callbacks.js';
 import type { Client } from '../support/client.js';
 import { companiesTest, types } from '../support/companies.js';
 import {
+  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
-  mockCallback,
   unique,
   type MadePayment,
 } from '../support/factories.js';
@@ -122,7 +122,7 @@ test('a disabled gateway can be neither created, placed, queried, called back no
     await admin.post('/payments', body),
     await admin.post('/payments', { ...body, initiate: true }),
     await admin.post(`/payments/${payment.payment_no}/query`),
-    await admin.post('//api/payment/notify/mock', mockCallback(payment)),
+    await callBack(admin, payment),
     await admin.post('/refunds', { payment_no, destination: 'channel', reason: 'sold out' }),
   ]) {
     t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40001, 'payment_gateway_disabled']);
@@ -177,7 +177,7 @@ test('disabling payments closes their endpoints and menus', async (t) => {
 
 test('callbacks are settled while payments are disabled', async (t) => {
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
-  const answer = await withoutPayments.post('//api/payment/notify/mock', mockCallback(payment));
+  const answer = await callBack(withoutPayments, payment);
   t.is(answer.data.status, 'paid');
   t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
 });

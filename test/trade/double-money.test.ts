@@ -11,7 +11,7 @@ import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { payablePayment } from '../../src/models/trade/payment-placement.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
-import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
+import { callBack, makeMethod, makeOrder, makePayment, unique } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
@@ -29,8 +29,7 @@ test.before(async () => {
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
-const notify = (payment: MadePayment, more: object = {}) =>
-  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+const notify = (payment: MadePayment, more: object = {}) => callBack(service.anonymous, payment, more);
 
 const attempt = ({ payment_no: paymentNo }: MadePayment, thirdPartyNo: string) => ({
   ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo },

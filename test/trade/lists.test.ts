@@ -8,11 +8,11 @@ import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
 import {
+  callBack,
   makeMethod,
   makeOrder,
   makePayment,
   makeUser,
-  mockCallback,
   type MadeOrder,
 } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
@@ -61,7 +61,7 @@ test('a number that was pasted with spaces is found', async (t) => {
   const { admin } = service;
   const { id } = await makeMethod(admin);
   const payment = await makePayment(admin, id);
-  await admin.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(admin, payment);
   const { order_no, payment_no } = payment;
   for (const query of [
     `orders?order_no=${order_no}`,

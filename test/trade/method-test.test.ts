@@ -9,7 +9,14 @@ import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
-import { makeMethod, makeOrder, makePayment, mockCallback, signedInWith } from '../support/factories.js';
+import {
+  callBack,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  mockCallback,
+  signedInWith,
+} from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { holding } from '../support/other-connection.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
@@ -147,9 +154,7 @@ test('secrets that cannot be decrypted are reported', async (t) => {
   });
   await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [sealedElsewhere, lost.id]);
   t.like(await tested(lost.id), { accepted: false, verdict: 'payment_secret_unreadable' });
-  const answers = await Promise.all(
-    [payment, other].map((one) => service.anonymous.post('//api/payment/notify/mock', mockCallback(one))),
-  );
+  const answers = await Promise.all([payment, other].map((one) => callBack(service.anonymous, one)));
   t.deepEqual(
     answers.map(({ status, errorCode }) => [status, errorCode]),
     [

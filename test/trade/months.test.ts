@@ -6,7 +6,7 @@ import { change, db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions, partitionedTables } from '../../src/models/tables/partitions.js';
 import type { Client } from '../support/client.js';
-import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
+import { callBack, makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
 import { partitionsOf, statementsDuring } from '../support/statements.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -63,7 +63,7 @@ for (const [made, called] of [
       const admin = await adminAt(called);
       stopClock(new Date(called));
       const statements = await touchedDuring(async () => {
-        const answer = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+        const answer = await callBack(service.anonymous, payment);
         t.deepEqual(answer.data, {
           payment_no: payment.payment_no,
           order_no: payment.order_no,
@@ -120,7 +120,7 @@ test.serial('an order is paid by a payment of the next month', async (t) => {
     ),
   );
   t.is(first.payment_no.slice(3, 9), '202704');
-  await service.anonymous.post('//api/payment/notify/mock', mockCallback(first));
+  await callBack(service.anonymous, first);
   await admin.put(`/orders/${cancelled.order_no}`, { status: 'cancelled' });
   t.is((await admin.get(`/orders/${paid.order_no}`)).data.payment_no, first.payment_no);
   t.is((await admin.get(`/payments/${second.payment_no}`)).data.status, 'cancelled');
@@ -197,10 +197,7 @@ for (const { title, zone, day, inside, outside, offset } of [
       setClock(new Date('2027-01-31T12:00:00Z'));
       const payment = await makePayment(before, method.id);
       stopClock(new Date(instant));
-      t.is(
-        (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).data.status,
-        'paid',
-      );
+      t.is((await callBack(service.anonymous, payment)).data.status, 'paid');
     }
     const admin = await adminAt('2027-12-01T00:00:00Z');
     const list = `/payments?payment_method_id=${method.id}&time_field=pay_time&order_by=pay_time:asc`;
@@ -248,10 +245,7 @@ test.serial('no write is refused while partitions are added over a year', async 
     const writing = [1, 2].map(async () => {
       do {
         const payment = await makePayment(admin, id);
-        const { status, data } = await service.anonymous.post(
-          '//api/payment/notify/mock',
-          mockCallback(payment),
-        );
+        const { status, data } = await callBack(service.anonymous, payment);
         t.deepEqual([status, data?.status], [200, 'paid']);
       } while (!isMaintained);
     });

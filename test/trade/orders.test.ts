@@ -6,7 +6,7 @@ import { expireOrder } from '../../src/jobs/expire-order.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { connectRedis } from '../../src/lib/redis/redis.js';
 import { askExport, endOf } from '../support/exports.js';
-import { makeMethod, makeUser, unique, makeOrder, makePayment, mockCallback } from '../support/factories.js';
+import { callBack, makeMethod, makeUser, unique, makeOrder, makePayment } from '../support/factories.js';
 import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
@@ -225,7 +225,7 @@ test.before(connectRedis);
 const paidOrder = async () => {
   const method = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, method.id);
-  await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(service.anonymous, payment);
   // A busy machine answers some callbacks before they are settled.
   await until(async () => (await service.admin.get(`/orders/${payment.order_no}`)).data.status === 'paid');
   return payment.order_no;

@@ -3,7 +3,7 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
 import { expireOrder } from '../../src/models/trade/order.js';
-import { makeMethod, makeOrder, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import { callBack, makeMethod, makeOrder, makePayment, type MadePayment } from '../support/factories.js';
 import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
@@ -14,8 +14,7 @@ test.before(async () => {
   methodId = (await makeMethod(service.admin)).id;
 });
 
-const notify = (payment: MadePayment, more: object = {}) =>
-  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+const notify = (payment: MadePayment, more: object = {}) => callBack(service.anonymous, payment, more);
 
 const show = async ({ payment_no }: { payment_no: string }) =>
   (await service.admin.get(`/payments/${payment_no}`)).data;

@@ -4,7 +4,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import type { Answer } from '../support/client.js';
-import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
+import { callBack, makeMethod, makeOrder, makePayment, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { service } from '../support/shared-service.js';
@@ -21,7 +21,7 @@ const stored = async (id: number) => {
 
 const paysWith = async (id: number, secret: string) => {
   const payment = await makePayment(service.admin, id);
-  return (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment, secret))).status;
+  return (await callBack(service.anonymous, payment, {}, secret)).status;
 };
 
 test('a method gets a default name and code', async (t) => {
@@ -251,7 +251,7 @@ test('a method in use cannot be deleted', async (t) => {
   const order = await makeOrder(admin);
   const off = await admin.post('/payments', { order_no: order.order_no, payment_method_id: used.id });
   t.deepEqual([off.status, off.code, off.errorCode], [400, 40001, 'payment_method_disabled']);
-  const late = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  const late = await callBack(service.anonymous, payment);
   t.is(late.status, 200, 'a payment placed before is still called back');
   t.is((await admin.delete(`/payment-methods/${unused.id}`)).status, 200);
   t.is((await admin.get(`/payment-methods/${unused.id}`)).status, 404);

@@ -7,6 +7,7 @@ import { select } from '../../src/lib/database/db.js';
 import { outcome } from '../support/client.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import {
+  callBack,
   makeMethod,
   makePayment,
   mockCallback,
@@ -229,10 +230,7 @@ async function isRefused(payment: MadePayment, mutation: object): Promise<boolea
 }
 
 const pays = async (payment: MadePayment, mutation: object = {}) => {
-  const answer = await service.anonymous.post('//api/payment/notify/mock', {
-    ...mockCallback(payment),
-    ...mutation,
-  });
+  const answer = await callBack(service.anonymous, payment, mutation);
   return answer.data?.status === 'paid';
 };
 

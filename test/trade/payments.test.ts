@@ -4,11 +4,11 @@ import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import {
+  callBack,
   makeMethod,
   makeOrder,
   makePayment,
   makeUser,
-  mockCallback,
   mockSign,
   somePaymentNumber,
   unique,
@@ -25,7 +25,7 @@ test.before(async () => {
 });
 
 const pay = (payment: { payment_no: string; amount: number }, more: object = {}) =>
-  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+  callBack(service.anonymous, payment, more);
 
 const create = (body: object, headers?: Record<string, string>) =>
   service.admin.post('/payments', { payment_method_id: methodId, ...body }, headers);
@@ -308,7 +308,7 @@ test('a paid, cancelled or unknown payment cannot be placed', async (t) => {
   const { admin, anonymous } = service;
   const method = await makeMethod(admin);
   const paid = await makePayment(admin, method.id);
-  await anonymous.request('POST', '//api/payment/notify/mock', { body: mockCallback(paid) });
+  await callBack(anonymous, paid);
   t.like(await admin.post(`/payments/${paid.payment_no}/place`), {
     status: 400,
     errorCode: 'order_not_payable',

@@ -6,10 +6,10 @@ import { checkEquations } from '../../src/models/figures/consistency.js';
 import { newRefundNumber, periodOf, refundPeriod, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { exportedCsv } from '../support/exports.js';
 import {
+  callBack,
   makeMethod,
   makeOrder,
   makePayment,
-  mockCallback,
   signedInWith,
   somePaymentNumber,
   unique,
@@ -102,7 +102,7 @@ test('a refund of a payment in the next month is sent now', async (t) => {
     await change(`UPDATE ${table} SET order_no = ?, period = ? WHERE order_no = ?`, [later, month, order_no]);
   const body = { order_no: later, payment_method_id: methodId };
   const payment = (await service.admin.post('/payments', body)).data;
-  await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await callBack(service.anonymous, payment);
   const { refund_no } = (await ask({ payment_no: payment.payment_no })).data;
   t.is(refundPeriod(refund_no), month);
   await ended(payment);

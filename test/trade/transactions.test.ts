@@ -6,7 +6,7 @@ import { config } from '../../config/index.js';
 import { change, db, select, transact } from '../../src/lib/database/db.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
 import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/database/errors.js';
-import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
+import { callBack, makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
 import { lockWaits, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 import { serviceTest } from '../support/service-test.js';
@@ -63,7 +63,7 @@ test('an order locked for a moment delays its callback', async (t) => {
     replacements: [payment.order_no],
     transaction: holder,
   });
-  const answering = service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  const answering = callBack(service.anonymous, payment);
   await until(async () => (await lockWaits('orders')) > 0);
   await holder.rollback();
   t.is((await answering).data.status, 'paid');
@@ -122,9 +122,7 @@ test('concurrent creates, cancels and payments of thirty orders never fail on a 
     Array.from({ length: 30 }, async (_, index) => {
       if (index % 10 === 9) return admin.put(`/orders/${order.order_no}`, { remark: String(index) });
       const made = await admin.post('/payments', { order_no: order.order_no, payment_method_id: id });
-      return made.status === 200
-        ? anonymous.post('//api/payment/notify/mock', mockCallback(made.data))
-        : made;
+      return made.status === 200 ? callBack(anonymous, made.data) : made;
     }),
   );
   const refusals = ['order_not_payable', 'order_being_paid'];

@@ -4,7 +4,7 @@ import '../support/local-gateways.js';
 import { createPublicKey, verify } from 'node:crypto';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
-import { makeMethod, makeOrder, mockCallback, unique } from '../support/factories.js';
+import { callBack, makeMethod, makeOrder, unique } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -151,7 +151,7 @@ test.serial('what was paid while its platform was asked is not handed out', asyn
   const asked = platform.transactions.length;
   const placing = service.admin.post('/payments', { order_no, payment_method_id: methodId, initiate: true });
   await until(() => platform.transactions.length > asked);
-  t.is((await service.anonymous.post('//api/payment/notify/mock', mockCallback(other))).data.status, 'paid');
+  t.is((await callBack(service.anonymous, other)).data.status, 'paid');
   const { status, errorCode } = await placing;
   t.deepEqual([status, errorCode], [400, 'order_not_payable']);
 });
