@@ -21,7 +21,8 @@ import { projectRoot } from '../../config/environment.js';
 import type { MonthSum } from '../../src/models/figures/consistency.js';
 import { Client } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
-import { callBack, makeMethod, makePayment, makeUser } from '../support/factories.js';
+import { makeMethod, makeUser } from '../support/factories.js';
+import { paidPayment } from '../support/refunds.js';
 import { programPath } from '../support/faults.js';
 import { png, sha256 } from '../support/files.js';
 import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
@@ -80,8 +81,7 @@ async function verify(of: Record<string, string>): Promise<Report> {
 
 /** A paid order, a booked balance and a file. @returns the id of the file */
 async function work(admin: Client, methodId: number): Promise<number> {
-  const payment = await makePayment(admin, methodId);
-  await callBack(admin, payment);
+  const payment = await paidPayment(admin, methodId);
   await until(async () => (await admin.get(`/payments/${payment.payment_no}`)).data.status === 'paid');
   const user = await makeUser(admin);
   const balance = { type: 'income', amount: '10.50', description: 'work' };

@@ -15,7 +15,6 @@ import { openStream } from '../support/events.js';
 import { askExport, byHead, endOf, exportedCsv, fileOf, readCsv, readXlsx } from '../support/exports.js';
 import {
   callBack,
-  makeMethod,
   makeOrder,
   makePayment,
   makeRole,
@@ -24,6 +23,7 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
+import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -120,8 +120,7 @@ test('filters and times mean the same as in the list', async (t) => {
   await change('UPDATE orders SET created_at = NOW(3) - INTERVAL 1 SECOND WHERE user_id = ?', [user_id]);
   const today = new Date().toISOString().slice(0, 10);
   t.is((await amounts({ start_time: `${today} 00:00:00`.slice(0, 8) + '01' })).length, 3);
-  const payment = await makePayment(admin, (await makeMethod(admin)).id);
-  await callBack(service.anonymous, payment);
+  const payment = await paidPayment(admin);
   const paid = (await admin.get(`/payments/${payment.payment_no}`)).data;
   const range = { start_time: paid.pay_time, end_time: paid.pay_time, time_field: 'pay_time' };
   const found = await exportedCsv(admin, '/payments', range, english);
@@ -175,7 +174,7 @@ test('every other list exports its columns without secrets', async (t) => {
 });
 
 test('reasons for attention are exported in words', async (t) => {
-  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const payment = await makePayment(admin);
   const { payment_no } = payment;
   await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   await callBack(service.anonymous, payment);

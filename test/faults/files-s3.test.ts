@@ -12,7 +12,7 @@ import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf, readCsv } from '../support/exports.js';
-import { makeMethod, makePayment, makeUser, unique } from '../support/factories.js';
+import { makePayment, makeUser, unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, storedOf, textOf } from '../support/files.js';
 import { concluded, errorFileOf, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
@@ -101,7 +101,7 @@ test.serial('an upload waits for a silent store once, not once more to remove th
 });
 
 test.serial('a callback without a job is settled while the store does not answer the sweeper', async (t) => {
-  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const payment = await makePayment(admin);
   s3().hold((method) => method === 'DELETE');
   // A removal takes three times as long, which is longer than the callback is waited for.
   const patientWorker = await startWorkerProcess({ S3_TIMEOUT_SECONDS: '10', SWEEP_SECONDS: '1' });

@@ -7,7 +7,7 @@ import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { askExport } from '../support/exports.js';
-import { makeMethod, makePayment, unique } from '../support/factories.js';
+import { makePayment, unique } from '../support/factories.js';
 import { sendChunk } from '../support/files.js';
 import { sheet, startImport } from '../support/imports.js';
 import { startWorkerProcess } from '../support/processes.js';
@@ -46,7 +46,7 @@ const works: Record<string, () => Promise<Ending>> = {
   },
   /** A payment that needs attention. */
   async payments() {
-    const payment = await makePayment(own.admin, (await makeMethod(own.admin)).id);
+    const payment = await makePayment(own.admin);
     await own.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
     const paymentNo = payment.payment_no;
     await recordVerified({

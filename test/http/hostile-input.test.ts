@@ -7,7 +7,7 @@ import test from 'ava';
 import type { Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/routes.js';
 import { onLogLine } from '../../src/lib/watch/logger.js';
-import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
+import { makeAdmin, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
 import { malformed } from '../fuzz/send.js';
 import { sendText } from '../support/raw-request.js';
 import { serviceTest } from '../support/service-test.js';
@@ -26,7 +26,7 @@ test.before(async () => {
   caller = await service.anonymous.signIn(await makeAdmin(admin, [role.id]));
   for (let made = 0; made < 5; made++) {
     await Promise.all([makeAdmin(admin), makeRole(admin), makeUser(admin)]);
-    orderNo = (await makePayment(admin, (await makeMethod(admin)).id)).order_no;
+    orderNo = (await makePayment(admin)).order_no;
   }
 });
 

@@ -84,7 +84,7 @@ const creates: Record<string, () => Prepared | Promise<Prepared>> = {
     return ['payments', json('/payments', { order_no, payment_method_id })];
   },
   'refund.store': async () => {
-    const { payment_no } = await paidPayment(service.admin, (await makeMethod(service.admin)).id);
+    const { payment_no } = await paidPayment(service.admin);
     return ['refunds', json('/refunds', { payment_no, amount: 1, destination: 'channel', reason: 'x' })];
   },
   'order.import': async () => {

@@ -2,7 +2,8 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import { insert } from '../../src/lib/database/db.js';
-import { callBack, makeMethod, makePayment, unique } from '../support/factories.js';
+import { makePayment, unique } from '../support/factories.js';
+import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { outcome } from '../support/client.js';
 
@@ -121,7 +122,7 @@ test('a fuzzy filter matches literally', async (t) => {
 });
 
 test('a text that no number or code can contain matches nothing', async (t) => {
-  await makePayment(admin, (await makeMethod(admin)).id);
+  await makePayment(admin);
   for (const filter of [
     'orders?order_no',
     'orders?order_no=ORD202',
@@ -240,8 +241,7 @@ test('a zone or a language given twice is refused', async (t) => {
 });
 
 test('the listed time fields are converted at any depth', async (t) => {
-  const payment = await makePayment(admin, (await makeMethod(admin)).id);
-  await callBack(service.anonymous, payment);
+  const payment = await paidPayment(admin);
   const shown = (await admin.get(`/payments/${payment.payment_no}`, { 'X-Timezone': 'Asia/Shanghai' })).data;
   const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+08:00$/;
   for (const time of [shown.created_at, shown.updated_at, shown.pay_time, shown.callbacks[0].created_at])

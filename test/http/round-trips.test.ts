@@ -52,14 +52,13 @@ async function payments(): Promise<number[]> {
 async function orders(): Promise<number[]> {
   const [pending, cancelled] = [await makeOrder(admin), await makeOrder(admin, 1, { remark: 'one\ntwo' })];
   await admin.put(`/orders/${cancelled.id}`, { status: 'cancelled' });
-  const paid = await makePayment(admin, (await makeMethod(admin)).id);
-  await callBack(service.anonymous, paid);
+  const paid = await paidPayment(admin);
   const { list } = (await admin.get(`/orders?order_no=${paid.order_no}`)).data;
   return [pending.id, cancelled.id, list[0].id];
 }
 
 async function refunds(): Promise<number[]> {
-  const payment = await paidPayment(admin, (await makeMethod(admin)).id);
+  const payment = await paidPayment(admin);
   const ask = (destination: string): Promise<number> =>
     made('/refunds', { payment_no: payment.payment_no, amount: 1, destination, reason: 'x' });
   const [given, flagged] = [await ask('balance'), await ask('balance')];

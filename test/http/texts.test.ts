@@ -3,7 +3,7 @@ import '../support/shared-environment.js';
 import Joi from 'joi';
 import test from 'ava';
 import { routes } from '../../src/api/routes.js';
-import { makeMethod, makePayment, makeUser, signedInWith, unique } from '../support/factories.js';
+import { makePayment, makeUser, signedInWith, unique } from '../support/factories.js';
 import { concluded, startImport } from '../support/imports.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
@@ -103,7 +103,7 @@ const samples: Record<string, () => Promise<Sample> | Sample> = {
     return { write: 'POST', path: '/orders', body: { user_id: await userIn(), details }, lines: ['remark'] };
   },
   payment: async () => {
-    const { id } = await makePayment(admin, (await makeMethod(admin)).id);
+    const { id } = await makePayment(admin);
     return { write: 'PUT', path: `/payments/${id}`, body: {}, lines: ['remark'] };
   },
   'payment method': () => ({
@@ -211,7 +211,7 @@ test('the lines of an order and of an imported file contain no unseen characters
 });
 
 test('what was sent with half of a character is answered in JSON that every reader takes', async (t) => {
-  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const payment = await makePayment(admin);
   const notice = { out_trade_no: payment.payment_no, trade_status: 'NO', 'a\ud800': 'b\udc00' };
   await service.anonymous.post('//api/payment/notify/mock', notice);
   const paid = await admin.get(`/payments/${payment.payment_no}`);

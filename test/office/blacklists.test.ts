@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import '../support/trusted-proxy.js';
 import test from 'ava';
-import { callBack, makeAdmin, makeMethod, makePayment } from '../support/factories.js';
+import { callBack, makeAdmin, makePayment } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -111,8 +111,7 @@ test('an entry that covers its author is refused', async (t) => {
 });
 
 test('a blocked address is refused everywhere except health checks', async (t) => {
-  const method = await makeMethod(service.admin);
-  const payment = await makePayment(service.admin, method.id);
+  const payment = await makePayment(service.admin);
   const client = from('198.51.101.1');
   const ticket = await ticketOf(client);
   await add('198.51.101.0/24');

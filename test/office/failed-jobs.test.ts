@@ -15,7 +15,7 @@ import {
 } from '../../src/models/office/failed-job.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { askExport, endOf, fileOf } from '../support/exports.js';
-import { callBack, makeMethod, makeOrder, makePayment, makeUser, unique } from '../support/factories.js';
+import { callBack, makeOrder, makePayment, makeUser, unique } from '../support/factories.js';
 import { startImport } from '../support/imports.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
@@ -200,7 +200,7 @@ const arrange = (queue: QueueName, job: string, key: string, payload: object): P
 
 test.serial('retrying finished work changes nothing', async (t) => {
   const { admin } = service;
-  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const payment = await makePayment(admin);
   t.is((await callBack(service.anonymous, payment)).status, 200);
   const settled = await until(async () => {
     const [callback] = await select<{ id: number; period: number }>(

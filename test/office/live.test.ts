@@ -17,7 +17,6 @@ import { openStream } from '../support/events.js';
 import {
   callBack,
   makeAdmin,
-  makeMethod,
   makeOrder,
   makePayment,
   makeRole,
@@ -134,7 +133,7 @@ test.serial('read-all covers only existing notifications', async (t) => {
 
 test.serial('every administrator is notified once of a payment that needs attention', async (t) => {
   const socket = await openSocket(second.url, await ticketOf(await newAdmin()));
-  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const payment = await makePayment(service.admin);
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   for (let time = 0; time < 3; time++) {
     const answer = await callBack(service.anonymous, payment);
@@ -478,7 +477,7 @@ test.serial('what is written shows on open pages', async (t) => {
 });
 
 test.serial('a refused callback shows on open pages of its payment', async (t) => {
-  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const payment = await makePayment(service.admin);
   const socket = await openSocket(service.url, await ticketOf(service.admin));
   const forged = { ...mockCallback(payment), sign: 'f'.repeat(64) };
   t.is((await service.anonymous.post('//api/payment/notify/mock', forged)).status, 400);

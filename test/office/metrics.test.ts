@@ -13,7 +13,7 @@ import { queueNames } from '../../src/lib/queue/names.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
 import { partitionedTables } from '../../src/models/tables/partitions.js';
 import { Client } from '../support/client.js';
-import { callBack, makeMethod, makePayment } from '../support/factories.js';
+import { callBack, makePayment } from '../support/factories.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
@@ -62,7 +62,7 @@ function figure(text: string, name: string, labels: Record<string, string> = {})
 }
 
 test.serial('a payment appears in the metrics of requests, settlement, jobs and statements', async (t) => {
-  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const payment = await makePayment(admin);
   const route = '/api/payment/notify/{type}';
   t.is((await callBack(admin, payment)).status, 200);
   t.is((await admin.post('//api/payment/notify/mock', { out_trade_no: 'x' })).status, 400);

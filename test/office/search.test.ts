@@ -12,6 +12,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
+import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
@@ -62,8 +63,7 @@ test('a payment is found by its number, its end, its order and its third-party n
 
 test('a refund is found by its number, its end and its payment', async (t) => {
   const { admin } = service;
-  const paid = await makePayment(admin, methodId);
-  await callBack(service.anonymous, paid);
+  const paid = await paidPayment(admin, methodId);
   const body = { payment_no: paid.payment_no, destination: 'balance', reason: 'sold out' };
   const { refund_no } = (await admin.post('/refunds', body)).data;
   for (const q of [refund_no, refund_no.toLowerCase(), refund_no.slice(-10), paid.payment_no])

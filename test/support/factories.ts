@@ -103,14 +103,15 @@ export interface MadePayment extends Made {
 /** A well-formed payment number of that instant that no payment has. */
 export const somePaymentNumber = (at = new Date()): string => newPaymentNumber(at);
 
-/** A pending payment for a new order. */
+/** A pending payment for a new order, by default over a new method. */
 export async function makePayment(
   admin: Client,
-  methodId: number,
+  methodId?: number,
   price: string | number = '12.30',
 ): Promise<MadePayment> {
-  const order = await makeOrder(admin, price);
-  return made(admin.post('/payments', { order_no: order.order_no, payment_method_id: methodId }));
+  const { order_no } = await makeOrder(admin, price);
+  const payment_method_id = methodId ?? (await makeMethod(admin)).id;
+  return made(admin.post('/payments', { order_no, payment_method_id }));
 }
 
 /** Signature of a mock callback (spec.md, Payment callback, rule 3). @param amount with two decimals */

@@ -1,19 +1,17 @@
 // Refundable payments, their refunds, and the rows of both.
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
-import { makePayment, mockCallback, type MadePayment } from './factories.js';
+import { callBack, makePayment, type MadePayment } from './factories.js';
 import { until } from './until.js';
 
-/** A payment that is paid. */
+/** A payment that is paid, made as by `makePayment`. */
 export async function paidPayment(
   admin: Client,
-  methodId: number,
+  methodId?: number,
   price: string | number = '12.30',
 ): Promise<MadePayment> {
   const payment = await makePayment(admin, methodId, price);
-  const { status, text } = await admin
-    .with({ Authorization: '' })
-    .post('//api/payment/notify/mock', mockCallback(payment));
+  const { status, text } = await callBack(admin.with({ Authorization: '' }), payment);
   if (status !== 200) throw new Error(`the callback was refused: ${text}`);
   return payment;
 }

@@ -7,7 +7,7 @@ import { select } from '../../src/lib/database/db.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { untouched, trace as traceOf } from '../support/callbacks.js';
 import { companiesTest, growOlder, makeDue, types } from '../support/companies.js';
-import { callBack, makeMethod, makePayment, type MadePayment } from '../support/factories.js';
+import { callBack, makePayment, type MadePayment } from '../support/factories.js';
 import { deliver } from '../support/notices.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -194,7 +194,6 @@ test.serial('payments that were paid meanwhile take no turn of those that are as
 });
 
 test.serial('callbacks do not wait for a company that is silent', async (t) => {
-  const method = await makeMethod(service.admin);
   const payments = await Promise.all(Array.from({ length: 12 }, () => place('wechat')));
   const { results } = companies.wechat;
   results.mood = 'silent';
@@ -202,7 +201,7 @@ test.serial('callbacks do not wait for a company that is silent', async (t) => {
   await askNow(...payments);
   await until(() => results.count('query') >= before + 10);
   for (let times = 0; times < 5; times++) {
-    const payment = await makePayment(service.admin, method.id);
+    const payment = await makePayment(service.admin);
     const { data } = await callBack(service.anonymous, payment);
     t.is(data.status, 'paid');
   }

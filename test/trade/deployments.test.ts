@@ -138,7 +138,7 @@ test('a disabled gateway can be neither created, placed, queried, called back no
 });
 
 test('disabling payments closes their endpoints and menus', async (t) => {
-  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const payment = await makePayment(service.admin);
   const admin = withoutPayments;
   for (const [method, path] of [
     ['GET', '/payments'],
@@ -176,7 +176,7 @@ test('disabling payments closes their endpoints and menus', async (t) => {
 });
 
 test('callbacks are settled while payments are disabled', async (t) => {
-  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const payment = await makePayment(service.admin);
   const answer = await callBack(withoutPayments, payment);
   t.is(answer.data.status, 'paid');
   t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');

@@ -7,14 +7,8 @@ import { setClock } from '../../src/lib/values/clock.js';
 import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
-import {
-  callBack,
-  makeMethod,
-  makeOrder,
-  makePayment,
-  makeUser,
-  type MadeOrder,
-} from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, makeUser, type MadeOrder } from '../support/factories.js';
+import { paidPayment } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
@@ -60,8 +54,7 @@ test('orders are filtered by number, user, status, amount, remark and time', asy
 test('a number that was pasted with spaces is found', async (t) => {
   const { admin } = service;
   const { id } = await makeMethod(admin);
-  const payment = await makePayment(admin, id);
-  await callBack(admin, payment);
+  const payment = await paidPayment(admin, id);
   const { order_no, payment_no } = payment;
   for (const query of [
     `orders?order_no=${order_no}`,
@@ -74,7 +67,7 @@ test('a number that was pasted with spaces is found', async (t) => {
 
 test('a number in small letters is found, as by the search', async (t) => {
   const { admin } = service;
-  const { order_no, payment_no } = await makePayment(admin, (await makeMethod(admin)).id);
+  const { order_no, payment_no } = await makePayment(admin);
   const end = order_no.slice(-20).toLowerCase();
   for (const query of [
     `orders?order_no=${order_no.toLowerCase()}`,

@@ -14,6 +14,7 @@ import {
   unique,
   signedInWith,
 } from '../support/factories.js';
+import { paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
@@ -307,8 +308,7 @@ test('a pending payment can be placed repeatedly', async (t) => {
 test('a paid, cancelled or unknown payment cannot be placed', async (t) => {
   const { admin, anonymous } = service;
   const method = await makeMethod(admin);
-  const paid = await makePayment(admin, method.id);
-  await callBack(anonymous, paid);
+  const paid = await paidPayment(admin, method.id);
   t.like(await admin.post(`/payments/${paid.payment_no}/place`), {
     status: 400,
     errorCode: 'order_not_payable',
@@ -337,8 +337,7 @@ test('a disabled method places no payments', async (t) => {
 });
 
 test('placing requires the permission to create payments', async (t) => {
-  const method = await makeMethod(service.admin);
-  const { payment_no } = await makePayment(service.admin, method.id);
+  const { payment_no } = await makePayment(service.admin);
   const reader = await signedInWith(service.admin, ['payment.index', 'payment.show']);
   t.is((await reader.post(`/payments/${payment_no}/place`)).status, 403);
   const cashier = await signedInWith(service.admin, ['payment.store']);

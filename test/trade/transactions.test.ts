@@ -57,7 +57,7 @@ test('a transaction that timed out on a lock is run again as a whole', async (t)
 });
 
 test('an order locked for a moment delays its callback', async (t) => {
-  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const payment = await makePayment(service.admin);
   const holder = await db.transaction();
   await db.query('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', {
     replacements: [payment.order_no],
