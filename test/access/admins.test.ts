@@ -10,11 +10,7 @@ import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
 const { admin } = service;
-let superRole: number;
-
-test.before(async () => {
-  superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
-});
+const { id: superRole } = await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
 
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
 const protectedSuper = [403, 20003, 'super_admin_protected'];

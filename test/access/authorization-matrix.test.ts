@@ -10,29 +10,24 @@ import { service } from '../support/shared-service.js';
 import type { Answer, Client } from '../support/client.js';
 
 const { admin } = service;
-/** Callers whose only role the tests change. */
-let callers: { roleId: number; client: Client }[];
-/** Of the service's own permissions; those of other tests open routes by their paths. */
-const permissionIds = new Map<string, number>();
-
 const guarded = routes.filter(permissionOf);
 const slugOf = (route: Route): string => permissionOf(route)?.slug ?? '';
-
-test.before(async () => {
-  const rows = await select<{ id: number; slug: string }>(
-    'SELECT id, slug FROM permissions WHERE slug IN (?)',
-    [guarded.map(slugOf)],
-  );
-  for (const { id, slug } of rows) permissionIds.set(slug, id);
-  callers = await Promise.all(
-    Array.from({ length: 3 }, async () => {
-      const roleId = (await makeRole(admin)).id;
-      return { roleId, client: await signIn(await makeAdmin(admin, [roleId])) };
-    }),
-  );
-});
-
 const signIn = (account: MadeAdmin): Promise<Client> => service.anonymous.signIn(account);
+
+const rows = await select<{ id: number; slug: string }>(
+  'SELECT id, slug FROM permissions WHERE slug IN (?)',
+  [guarded.map(slugOf)],
+);
+/** Of the service's own permissions; those of other tests open routes by their paths. */
+const permissionIds = new Map(rows.map(({ id, slug }) => [slug, id]));
+
+/** Callers whose only role the tests change. */
+const callers = await Promise.all(
+  Array.from({ length: 3 }, async () => {
+    const roleId = (await makeRole(admin)).id;
+    return { roleId, client: await signIn(await makeAdmin(admin, [roleId])) };
+  }),
+);
 
 const name = ({ method, path }: Route): string => `${method} ${path}`;
 

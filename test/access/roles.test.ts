@@ -15,15 +15,10 @@ import { outcome, type Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
 const { admin } = service;
-let superRole: number;
+const { id: superRole } = await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
+const rows = await select<{ slug: string; id: number }>('SELECT slug, id FROM menus');
 /** Menu ids by slug. */
-const menus = new Map<string, number>();
-
-test.before(async () => {
-  superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
-  for (const { slug, id } of await select<{ slug: string; id: number }>('SELECT slug, id FROM menus'))
-    menus.set(slug, id);
-});
+const menus = new Map(rows.map(({ slug, id }) => [slug, id]));
 
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
 const everyRight = ['index', 'show', 'store', 'update', 'destroy'].map((verb) => `role.${verb}`);

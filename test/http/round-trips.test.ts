@@ -20,15 +20,10 @@ import { png } from '../support/files.js';
 import { alipayConfig, wechatConfig } from '../support/merchant.js';
 import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
-import type { Client } from '../support/client.js';
 
 const { admin } = service;
 /** Sees no rows that other tests make. */
-let own: Client;
-
-test.before(async () => {
-  own = await signedInWith(admin, []);
-});
+const own = await signedInWith(admin, []);
 
 async function made(path: string, body: object): Promise<number> {
   const { status, data, text } = await admin.post(path, body);

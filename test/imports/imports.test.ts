@@ -9,13 +9,8 @@ import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const { admin } = service;
-let english: Client;
-let userId: number;
-
-test.before(async () => {
-  english = admin.with({ 'Accept-Language': 'en-US' });
-  userId = (await makeUser(admin)).id;
-});
+const english = admin.with({ 'Accept-Language': 'en-US' });
+const { id: userId } = await makeUser(admin);
 
 const head = 'user_id,amount,remark,order_ref,product_id,product_name,price,quantity';
 

@@ -2,22 +2,12 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import type { Client } from '../support/client.js';
-import {
-  callBack,
-  makeAdmin,
-  makeMethod,
-  makePayment,
-  makeUser,
-  signedInWith,
-  unique,
-  type MadePayment,
-} from '../support/factories.js';
+import { callBack, makeAdmin, makePayment, makeUser, signedInWith, unique } from '../support/factories.js';
 import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-let payment: MadePayment;
-let methodId: number;
+const payment = await makePayment(service.admin);
 
 interface Hit {
   kind: string;
@@ -34,11 +24,6 @@ async function find(q: string, client: Client = service.admin): Promise<Hit[]> {
 
 const named = async (q: string, client?: Client) =>
   (await find(q, client)).map(({ kind, id }) => `${kind} ${id}`);
-
-test.before(async () => {
-  methodId = (await makeMethod(service.admin)).id;
-  payment = await makePayment(service.admin, methodId);
-});
 
 test('an order is found by its number, its beginning and its end, in any case', async (t) => {
   const { order_no } = payment;
@@ -63,7 +48,7 @@ test('a payment is found by its number, its end, its order and its third-party n
 
 test('a refund is found by its number, its end and its payment', async (t) => {
   const { admin } = service;
-  const paid = await paidPayment(admin, methodId);
+  const paid = await paidPayment(admin);
   const body = { payment_no: paid.payment_no, destination: 'balance', reason: 'sold out' };
   const { refund_no } = (await admin.post('/refunds', body)).data;
   for (const q of [refund_no, refund_no.toLowerCase(), refund_no.slice(-10), paid.payment_no])
@@ -102,7 +87,7 @@ test('an administrator and a trace are found', async (t) => {
 
 test('each kind is found by who may list and show it only', async (t) => {
   const { admin } = service;
-  const { order_no, payment_no } = await makePayment(admin, methodId);
+  const { order_no, payment_no } = await makePayment(admin);
   await callBack(service.anonymous, { payment_no, amount: 12.3 });
   const refund = { payment_no, destination: 'balance', reason: 'sold out' };
   const { refund_no } = (await admin.post('/refunds', refund)).data;

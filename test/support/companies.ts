@@ -1,9 +1,10 @@
 // Both payment companies with a method each, for tests of queries and refunds.
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
+import { trace } from './callbacks.js';
 import { AlipayPlatform, type NoticeForm } from './alipay-platform.js';
 import { makeOrder, type MadePayment } from './factories.js';
-import type { Notice } from './notices.js';
+import { deliver, type Notice, type NoticeAnswer } from './notices.js';
 import type { Service } from './service.js';
 import { WechatPlatform } from './wechat-platform.js';
 
@@ -35,8 +36,12 @@ interface Companies {
   paid: (type: Type) => Promise<Placed>;
   /** The notice of a paid payment; fields of either company may be changed in it. */
   noticeOf: (type: Type, payment: Placed, more?: object) => Notice;
+  /** Sends a notice to the service. */
+  send: (type: Type, notice: Notice) => Promise<NoticeAnswer>;
   /** The payment as an administrator sees it. */
   shown: (payment: MadePayment) => Promise<any>;
+  /** What callbacks have changed. */
+  trace: (payment: MadePayment) => ReturnType<typeof trace>;
 }
 
 export type Type = 'wechat' | 'alipay';
@@ -91,6 +96,9 @@ export function companiesTest(service: Pick<Service, 'admin'>): Companies {
       return alipay.notice(alipay.paid(gateway.pay_url, more as NoticeForm));
     },
     pay: (type, { payment_no }) => own[type].ledger.pay(payment_no),
+    send: async (type, notice) =>
+      (await deliver(`${service.admin.url}/api/payment/notify/${type}`, notice))[0] as NoticeAnswer,
+    trace: (payment) => trace(service.admin, payment),
     shown: async ({ payment_no }) => (await service.admin.get(`/payments/${payment_no}`)).data,
   } as Companies;
 

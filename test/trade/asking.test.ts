@@ -5,16 +5,15 @@ import '../support/open-results.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { sweep } from '../../src/worker/sweeper.js';
-import { untouched, trace as traceOf } from '../support/callbacks.js';
+import { untouched } from '../support/callbacks.js';
 import { companiesTest, growOlder, makeDue, types } from '../support/companies.js';
 import { callBack, makePayment, type MadePayment } from '../support/factories.js';
-import { deliver } from '../support/notices.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
-const { place, pay, shown } = companies;
+const { place, pay, send, shown, trace } = companies;
 
 /** Has payments asked about before the sweeper comes by. */
 async function askNow(...payments: MadePayment[]): Promise<void> {
@@ -72,7 +71,7 @@ test.serial('a placed payment is asked about after a minute, then ever more rare
     t.is(asked.last_answer, 'NOTPAY');
     t.true(wait(asked) > minutes * 0.79 && wait(asked) < minutes * 1.21, `${wait(asked)} of ${minutes} min`);
   }
-  t.deepEqual((await traceOf(service.admin, payment)).payment, untouched.payment);
+  t.deepEqual((await trace(payment)).payment, untouched.payment);
 });
 
 test.serial('placing again sends the company the same expiry', async (t) => {
@@ -144,7 +143,7 @@ test.serial('a callback that cannot be verified has its payment asked about, not
   const notice = companies.wechat.notice(companies.wechat.paid(payment.payment_no), {
     mutate: ({ headers, body }) => ({ headers: { ...headers, 'Wechatpay-Nonce': 'another' }, body }),
   });
-  const [answer] = await deliver(`${service.url}/api/payment/notify/wechat`, notice);
+  const answer = await send('wechat', notice);
   t.like(answer, { status: 400, slug: 'payment_sign_invalid' });
   const paid = await until(async () => {
     const now = await shown(payment);
@@ -163,7 +162,7 @@ test.serial('a callback that cannot be verified has its payment asked about, not
 test.serial('a callback of no money has its payment asked about', async (t) => {
   const payment = await place('wechat');
   const closed = companies.wechat.paid(payment.payment_no, { trade_state: 'CLOSED' });
-  await deliver(`${service.url}/api/payment/notify/wechat`, companies.wechat.notice(closed));
+  await send('wechat', companies.wechat.notice(closed));
   await until(async () => (await shown(payment)).follow_up?.last_answer === 'NOTPAY');
   t.is((await shown(payment)).status, 'pending');
 });
@@ -184,7 +183,7 @@ test.serial('payments that were paid meanwhile take no turn of those that are as
   const payments = await Promise.all(Array.from({ length: 30 }, () => place('alipay')));
   for (const payment of payments) {
     pay('alipay', payment);
-    await deliver(`${service.url}/api/payment/notify/alipay`, companies.noticeOf('alipay', payment));
+    await send('alipay', companies.noticeOf('alipay', payment));
   }
   await askNow(...payments);
   const followed = await select('SELECT payment_no FROM payment_follow_ups WHERE payment_no IN (?)', [

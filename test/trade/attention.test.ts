@@ -20,11 +20,7 @@ import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 import { sweep } from '../../src/worker/sweeper.js';
 
-let methodId: number;
-
-test.before(async () => {
-  methodId = (await makeMethod(service.admin)).id;
-});
+const { id: methodId } = await makeMethod(service.admin);
 
 const notify = (payment: MadePayment, more: object = {}) => callBack(service.anonymous, payment, more);
 

@@ -10,10 +10,10 @@ import { change, select } from '../../src/lib/database/db.js';
 import { flagForAttention } from '../../src/models/trade/payment-attention.js';
 import { claimFollowUp, followSince } from '../../src/models/trade/payment-follow-up.js';
 import { sweep } from '../../src/worker/sweeper.js';
-import { trace as traceOf, untouched } from '../support/callbacks.js';
+import { untouched } from '../support/callbacks.js';
 import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
-import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
+import type { Notice } from '../support/notices.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import type { ResultMood } from '../support/result-dials.js';
@@ -21,12 +21,11 @@ import type { ResultMood } from '../support/result-dials.js';
 // Without a worker nothing is asked but by these tests.
 const service = serviceTest({ withWorker: false });
 const companies = companiesTest(service);
-const { place, pay, shown } = companies;
+const { place, pay, send, shown, trace } = companies;
 
 const { signal } = new AbortController();
 const ask = ({ payment_no }: Placed) => askChannel.run({ payment_no }, signal);
 const expire = ({ order_no }: Placed) => expireOrder.run({ order_no }, signal);
-const trace = (payment: Placed) => traceOf(service.admin, payment);
 
 /** Asks at once. */
 async function askNow(payment: Placed): Promise<unknown> {
@@ -235,9 +234,6 @@ test.serial('a company that never says the last word leaves the payment to a per
     ...{ status: 'pending', needs_attention: true, fail_reason: 'channel_unanswered', follow_up: null },
   });
 });
-
-const send = async (type: string, notice: Notice): Promise<NoticeAnswer> =>
-  (await deliver(`${service.url}/api/payment/notify/${type}`, notice))[0] as NoticeAnswer;
 
 /** A notice of WeChat about its money whose signature fits no longer. */
 const unverifiable = ({ payment_no }: Placed): Notice =>

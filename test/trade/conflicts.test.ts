@@ -9,11 +9,7 @@ import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../sup
 import type { MadePayment } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
 
-let methodId: number;
-
-test.before(async () => {
-  methodId = (await makeMethod(service.admin)).id;
-});
+const { id: methodId } = await makeMethod(service.admin);
 
 const notify = (body: unknown) => service.anonymous.post('//api/payment/notify/mock', body);
 

@@ -8,18 +8,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { trace as traceOf } from '../support/callbacks.js';
 import type { Client } from '../support/client.js';
 import { companiesTest, types } from '../support/companies.js';
-import {
-  callBack,
-  makeAdmin,
-  makeMethod,
-  makeOrder,
-  makePayment,
-  unique,
-  type MadePayment,
-} from '../support/factories.js';
+import { callBack, makeAdmin, makeMethod, makeOrder, makePayment, unique } from '../support/factories.js';
 import { wechatConfig } from '../support/merchant.js';
 import { deliver } from '../support/notices.js';
 import { startApi } from '../support/processes.js';
@@ -30,6 +21,7 @@ import { WechatPlatform } from '../support/wechat-platform.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
+const { trace } = companies;
 // Settings that do not disturb each other are of one process.
 let production: Client;
 let withoutPayments: Client;
@@ -220,8 +212,6 @@ const recorded = {
   'en-US':
     '{"code":501,"message":"The payment gateway does not implement this operation","data":null,"error_code":"payment_gateway_not_implemented","trace_id":"…"}',
 };
-
-const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
 for (const type of types) {
   test(`${type}: callback and query answer as recorded, and the open payment is flagged`, async (t) => {

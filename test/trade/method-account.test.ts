@@ -10,7 +10,7 @@ import { AlipayPlatform } from '../support/alipay-platform.js';
 import type { Answer } from '../support/client.js';
 import { companiesTest, types } from '../support/companies.js';
 import { makeOrder, unique } from '../support/factories.js';
-import { deliver, refused, yes } from '../support/notices.js';
+import { refused, yes } from '../support/notices.js';
 import { booksOf, refundRow } from '../support/refunds.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
@@ -157,7 +157,7 @@ test.serial(
     const { data: payment } = await newPayment(id, { initiate: true });
     alipay.pay(payment.gateway.pay_url);
     const notice = companies.noticeOf('alipay', payment);
-    const send = async () => (await deliver(`${service.url}/api/payment/notify/alipay`, notice))[0];
+    const send = () => companies.send('alipay', notice);
     t.like(await send(), refused('payment_merchant_mismatch'));
     t.is((await change(id, { seller_id: alipay.sellerId })).status, 200);
     t.deepEqual(await send(), yes.alipay);

@@ -8,15 +8,16 @@ import { select } from '../../src/lib/database/db.js';
 import { fieldsOf } from '../../src/lib/input/body-fields.js';
 import { Money } from '../../src/lib/values/money.js';
 import type { NoticeDials, NoticeForm } from '../support/alipay-platform.js';
-import { trace as traceOf, untouched } from '../support/callbacks.js';
+import { untouched } from '../support/callbacks.js';
 import { companiesTest, type Placed } from '../support/companies.js';
-import { makeOrder, type MadePayment } from '../support/factories.js';
+import { makeOrder } from '../support/factories.js';
 import { deliver, flagged, refused, yes, type Notice, type NoticeAnswer } from '../support/notices.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
+const { trace } = companies;
 
 /** Nobody asks the company about it, which has tests of its own (asking.test.ts). */
 const place = (methodId?: number): Promise<Placed> =>
@@ -25,10 +26,7 @@ const place = (methodId?: number): Promise<Placed> =>
 const noticeOf = (payment: Placed, more?: NoticeForm, dials?: NoticeDials): Notice =>
   companies.alipay.notice(companies.alipay.paid(payment.gateway.pay_url, more), dials);
 
-const send = async (notice: Notice): Promise<NoticeAnswer> =>
-  (await deliver(`${service.url}/api/payment/notify/alipay`, notice))[0] as NoticeAnswer;
-
-const trace = (payment: MadePayment) => traceOf(service.admin, payment);
+const send = (notice: Notice): Promise<NoticeAnswer> => companies.send('alipay', notice);
 
 const v3 =
   'app_id=2019073166072302&auth_app_id=2019073166072302&buyer_id=2088102534368455&buyer_logon_id=xud***@126.com&buyer_pay_amount=0.10&charset=utf-8&fund_bill_list=[{"amount":"0.10","fundChannel":"ALIPAYACCOUNT"}]&gmt_create=2019-08-15 15:56:22&gmt_payment=2019-08-15 15:56:24&invoice_amount=0.10&notify_id=2019081500222155624068450559358070&notify_time=2019-08-15 15:56:25&notify_type=trade_status_sync&out_trade_no=20190815155618536-564-57&point_amount=0.00&receipt_amount=0.10&seller_email=z97-yuquerevenue@service.aliyun.com&seller_id=2088531891668739&subject=语雀空间 500人规模&total_amount=0.10&trade_no=2019081522001468450512505578&trade_status=TRADE_SUCCESS&version=1.0';

@@ -7,9 +7,8 @@ import test, { type ExecutionContext } from 'ava';
 import { setClock } from '../../src/lib/values/clock.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { openSealed } from '../../src/lib/channels/wechat-seal.js';
-import { trace as traceOf, untouched } from '../support/callbacks.js';
+import { untouched } from '../support/callbacks.js';
 import { companiesTest, type Placed } from '../support/companies.js';
-import type { MadePayment } from '../support/factories.js';
 import {
   deliver,
   flagged,
@@ -25,6 +24,7 @@ import { WechatPlatform } from '../support/wechat-platform.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
+const { trace } = companies;
 
 test.afterEach.always(() => setClock());
 
@@ -35,7 +35,7 @@ const place = (methodId?: number): Promise<Placed> =>
 const send = (notice: Notice, dials?: DeliveryDials): Promise<NoticeAnswer[]> =>
   deliver(`${service.url}/api/payment/notify/wechat`, notice, dials);
 
-const sendOne = async (notice: Notice): Promise<NoticeAnswer> => (await send(notice))[0] as NoticeAnswer;
+const sendOne = (notice: Notice): Promise<NoticeAnswer> => companies.send('wechat', notice);
 
 /** One of its own, for tests of its keys. */
 async function newPlatform(t: ExecutionContext): Promise<WechatPlatform> {
@@ -43,8 +43,6 @@ async function newPlatform(t: ExecutionContext): Promise<WechatPlatform> {
   t.teardown(() => platform.stop());
   return platform;
 }
-
-const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
 test.serial('V1: sealed text opens as the SDKs open it', (t) => {
   const sealed = {
@@ -343,7 +341,7 @@ test.serial('a known certificate is good until it expires while no other can be 
   const [first, second, third] = [await place(id), await place(id), await place(id)];
   platform.certificatesAway = true;
   const { downloads } = platform;
-  const sendAt = (payment: MadePayment, hours: number): Promise<NoticeAnswer> => {
+  const sendAt = (payment: Placed, hours: number): Promise<NoticeAnswer> => {
     const at = later(platform, hours);
     return sendOne(platform.notice(platform.paid(payment.payment_no), { at }));
   };

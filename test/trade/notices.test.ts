@@ -8,7 +8,7 @@ import { routes } from '../../src/api/payment-notify.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { seal } from '../../src/lib/secrets/secret-box.js';
 import { setClock } from '../../src/lib/values/clock.js';
-import { trace as traceOf, untouched } from '../support/callbacks.js';
+import { untouched } from '../support/callbacks.js';
 import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
 import type { MadePayment } from '../support/factories.js';
 import { deliver, flagged, refused, yes, type Notice, type NoticeAnswer } from '../support/notices.js';
@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
-const { noticeOf } = companies;
+const { noticeOf, send: sendOne, trace } = companies;
 /** It waits and gives up as in production, and limits refused callbacks. */
 let other: TestProcess;
 
@@ -37,11 +37,6 @@ const place = (type: Type, methodId?: number): Promise<Placed> =>
 
 const send = (type: Type, notice: Notice, repeat = 1, url = service.url): Promise<NoticeAnswer[]> =>
   deliver(`${url}/api/payment/notify/${type}`, notice, { repeat });
-
-const sendOne = async (type: Type, notice: Notice): Promise<NoticeAnswer> =>
-  (await send(type, notice))[0] as NoticeAnswer;
-
-const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
 /** Where the newest attempt is replayed. */
 async function replayPath(payment: MadePayment): Promise<string> {

@@ -11,11 +11,7 @@ import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-let userId: number;
-
-test.before(async () => {
-  userId = (await makeUser(service.admin)).id;
-});
+const { id: userId } = await makeUser(service.admin);
 
 const line = (price: unknown, quantity: unknown = 1) => ({ product_name: 'Tea', price, quantity });
 

@@ -8,11 +8,7 @@ import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-let methodId: number;
-
-test.before(async () => {
-  methodId = (await makeMethod(service.admin)).id;
-});
+const { id: methodId } = await makeMethod(service.admin);
 
 const notify = (payment: MadePayment, more: object = {}) => callBack(service.anonymous, payment, more);
 

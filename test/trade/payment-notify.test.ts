@@ -19,11 +19,7 @@ import {
 import { alipayConfig } from '../support/merchant.js';
 import { service } from '../support/shared-service.js';
 
-let methodId: number;
-
-test.before(async () => {
-  methodId = (await makeMethod(service.admin)).id;
-});
+const { id: methodId } = await makeMethod(service.admin);
 
 const notify = (body: unknown, type = 'mock', headers?: Record<string, string>) =>
   service.anonymous.post(`//api/payment/notify/${type}`, body, headers);

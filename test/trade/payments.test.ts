@@ -19,11 +19,7 @@ import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-let methodId: number;
-
-test.before(async () => {
-  methodId = (await makeMethod(service.admin)).id;
-});
+const { id: methodId } = await makeMethod(service.admin);
 
 const pay = (payment: { payment_no: string; amount: number }, more: object = {}) =>
   callBack(service.anonymous, payment, more);
@@ -306,7 +302,7 @@ test('a pending payment can be placed repeatedly', async (t) => {
 });
 
 test('a paid, cancelled or unknown payment cannot be placed', async (t) => {
-  const { admin, anonymous } = service;
+  const { admin } = service;
   const method = await makeMethod(admin);
   const paid = await paidPayment(admin, method.id);
   t.like(await admin.post(`/payments/${paid.payment_no}/place`), {

@@ -12,7 +12,7 @@ import { consume } from '../../src/worker/consume.js';
 import type { NoticeForm } from '../support/alipay-platform.js';
 import { companiesTest, makeDue, types, type Placed, type Type } from '../support/companies.js';
 import { signedInWith } from '../support/factories.js';
-import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
+import type { NoticeAnswer } from '../support/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { refundRow, type RefundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
@@ -21,15 +21,11 @@ import { until } from '../support/until.js';
 // Without a worker nothing is asked or sent but by these tests.
 const service = serviceTest({ withWorker: false });
 const companies = companiesTest(service);
-const { shown } = companies;
+const { send, shown } = companies;
 
 /** Alipay reports about a payment. */
 const notify = ({ gateway }: Placed, fields: NoticeForm): Promise<NoticeAnswer> =>
   send('alipay', companies.alipay.notice(companies.alipay.paid(gateway.pay_url, fields)));
-
-async function send(type: Type, notice: Notice): Promise<NoticeAnswer> {
-  return (await deliver(`${service.url}/api/payment/notify/${type}`, notice))[0] as NoticeAnswer;
-}
 
 /** WeChat reports what became of a refund of 5.00. */
 async function notifyRefund(

@@ -19,11 +19,7 @@ import { booksOf, paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-let methodId: number;
-
-test.before(async () => {
-  methodId = (await makeMethod(service.admin)).id;
-});
+const { id: methodId } = await makeMethod(service.admin);
 
 test.after(async (t) => {
   t.deepEqual(await checkEquations(), []);
