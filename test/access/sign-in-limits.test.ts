@@ -9,7 +9,7 @@ import { connectionsAt, otherConnection } from '../support/other-connection.js';
 import { startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
-import type { Answer, Client } from '../support/client.js';
+import { outcome, type Answer, type Client } from '../support/client.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
@@ -61,7 +61,7 @@ test('the sixth attempt is locked out even with the right password', async (t) =
   const account = await makeAdmin(service.admin);
   for (let time = 0; time < 5; time++) t.is((await wrong(direct, account)).status, 401);
   const locked = await login(direct, account);
-  t.deepEqual([locked.status, locked.code, locked.errorCode], [429, 10006, 'login_locked']);
+  t.deepEqual(outcome(locked), [429, 10006, 'login_locked']);
   const seconds = Number(locked.headers.get('Retry-After'));
   t.true(seconds > 850 && seconds <= 900, `Retry-After is ${seconds}`);
   t.is((await login(from(proxied[0], '203.0.113.9'), account)).status, 200, 'another address is not locked');
@@ -88,7 +88,7 @@ for (const [what, refused] of [
       codes.push((await here.post('/login', { ...account, ...refused })).code);
     t.deepEqual(codes, [10001, 10001, 10005, 10005, 10005]);
     const locked = await login(here, account);
-    t.deepEqual([locked.status, locked.code, locked.errorCode], [429, 10006, 'login_locked']);
+    t.deepEqual(outcome(locked), [429, 10006, 'login_locked']);
     t.true(Number(locked.headers.get('Retry-After')) > 850);
     t.is((await login(here, other)).status, 200, 'another name');
     t.is((await login(from(cautious, '198.51.104.2'), account)).status, 200, 'another address');
@@ -309,7 +309,7 @@ test('captchas per address are limited across processes', async (t) => {
     answers.push(await (index % 2 ? one : other).get('/login/captcha'));
   t.deepEqual([statuses(answers, 200), statuses(answers, 429)], [6, 4]);
   const refused = await one.get('/login/captcha');
-  t.deepEqual([refused.status, refused.code, refused.errorCode], [429, 429, 'too_many_requests']);
+  t.deepEqual(outcome(refused), [429, 429, 'too_many_requests']);
   const wait = Number(refused.headers.get('Retry-After'));
   t.true(wait > 0 && wait <= 60, `${wait} s`);
   t.is((await one.get('/login/captcha?check=1')).status, 200);

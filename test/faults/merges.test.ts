@@ -8,7 +8,7 @@ import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { mergeChunks } from '../../src/jobs/merge-chunks.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
-import type { Answer } from '../support/client.js';
+import { outcome, type Answer } from '../support/client.js';
 import { unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
 import { startWorkerProcess, type TestProcess } from '../support/processes.js';
@@ -224,7 +224,7 @@ test.serial('a full disk fails the merge', async (t) => {
   // No file of this worker may grow beyond 4 MiB (in blocks of 1 KiB).
   await startWorkerProcess(noSweeps, 'files', 4096);
   const answer = await merge(chunk_id);
-  t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);
+  t.deepEqual(outcome(answer), [500, 40005, 'storage_full'], answer.text);
   t.deepEqual(readdirSync(join(config.storage.root, 'partial')), []);
   const failed = await progress(chunk_id);
   t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'storage_full', 6]);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
-import type { Answer } from '../support/client.js';
+import { outcome, type Answer } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { docx, gif, jpeg, keyOf, mp4, pdf, png, sha256, storedOf, textOf, zipOf } from '../support/files.js';
 import { serviceTest } from '../support/service-test.js';
@@ -245,7 +245,7 @@ test('deleting removes row and file', async (t) => {
   t.deepEqual(await storedOf(keys), []);
   for (const path of ['', '/preview', '/download']) {
     const answer = await service.admin.get(`/attachments/${ids[1]}${path}`);
-    t.deepEqual([answer.status, answer.code, answer.errorCode], [404, 20002, 'attachment_not_found']);
+    t.deepEqual(outcome(answer), [404, 20002, 'attachment_not_found']);
   }
   t.is((await service.admin.delete(`/attachments/${ids[1]}`)).status, 404);
   const many = Array.from({ length: 101 }, (_, index) => index + 1);

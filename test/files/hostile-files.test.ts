@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
-import { Client, type Answer } from '../support/client.js';
+import { outcome, Client, type Answer } from '../support/client.js';
 import { signedInWith } from '../support/factories.js';
 import { gif, jpeg, pdf, png, sendChunk, textOf, zipOf } from '../support/files.js';
 import { startApi, type TestProcess } from '../support/processes.js';
@@ -343,7 +343,7 @@ test.serial('a full disk refuses the upload with its own error', async (t) => {
   cramped = await startApi({ ...limits, UPLOAD_QUOTA_MB: '3' }, 1024);
   const caller = (await newcomer()).at(cramped.url);
   const answer = await caller.upload('/attachments/upload', textOf(2 * mebibyte), { filename: 'a.txt' });
-  t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);
+  t.deepEqual(outcome(answer), [500, 40005, 'storage_full'], answer.text);
   t.is((await caller.upload('/attachments/upload', textOf(1000), { filename: 'a.txt' })).status, 200);
   t.true(isClean());
   const unowned = await select("SELECT storage_key FROM stored_files WHERE state <> 'kept'");
@@ -360,7 +360,7 @@ test.serial('the quota holds under concurrent uploads', async (t) => {
   const kept = answers.filter(({ status }) => status === 200);
   t.is(kept.length, 3);
   for (const answer of answers.filter(({ status }) => status !== 200))
-    t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40005, 'upload_quota_exceeded']);
+    t.deepEqual(outcome(answer), [400, 40005, 'upload_quota_exceeded']);
   const chunk = (chunk_id: string, bytes: number) =>
     caller.upload('/attachments/chunk', textOf(bytes), {
       fields: { action: 'upload', chunk_id, chunk_index: 0, total_chunks: 1, filename: 'a.txt' },
@@ -383,7 +383,7 @@ test.serial('a disk that cannot be written fails the upload', async (t) => {
   const answer = await caller.upload('/attachments/upload', 'text', { filename: 'a.txt' });
   rmSync(incoming);
   renameSync(`${incoming}-away`, incoming);
-  t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'upload_failed'], answer.text);
+  t.deepEqual(outcome(answer), [500, 40005, 'upload_failed'], answer.text);
   t.false(answer.text.includes('incoming'));
   await cramped.kill();
 });

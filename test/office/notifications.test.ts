@@ -8,6 +8,7 @@ import { issueTicket } from '../../src/lib/redis/ticket.js';
 import { openSession } from '../../src/models/access/admin-session.js';
 import { deliverNotifications, storeNotification } from '../../src/models/office/notification.js';
 import type { Credential } from '../../src/models/access/sign-in.js';
+import { outcome } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { startApi, startWorkerProcess } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
@@ -67,7 +68,7 @@ test.serial('one unknown receiver among many leaves no row', async (t) => {
   const title = unique('t');
   const receiver_ids = [...receivers.slice(0, 250), 999_999_999, ...receivers.slice(250)];
   const refused = await service.admin.post('/notifications', { title, content: 'x', receiver_ids });
-  t.deepEqual([refused.status, refused.code, refused.errorCode], [422, 30003, 'receiver_unknown']);
+  t.deepEqual(outcome(refused), [422, 30003, 'receiver_unknown']);
   t.deepEqual(Object.keys(refused.errors ?? {}), ['receiver_ids']);
   const single = await service.admin.post('/notifications', {
     title,

@@ -2,6 +2,7 @@
 // they run in sequence, because they make its company fail in between.
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
+import { outcome } from './client.js';
 import { makeOrder, type MadePayment } from './factories.js';
 import type { Service } from './service.js';
 import { until } from './until.js';
@@ -109,7 +110,7 @@ export function channelContract(service: Omit<Service, 'stop'>, sample: ChannelS
     const headers = { 'Idempotency-Key': `${type}-${order_no}` };
     const repair = breakDown();
     const failed = await place(id, headers, order_no);
-    t.deepEqual([failed.status, failed.code, failed.errorCode], [502, 50005, 'third_party_error']);
+    t.deepEqual(outcome(failed), [502, 50005, 'third_party_error']);
     // The entry committed with the payment; the outcome of the request is stored afterwards.
     const traceId = failed.headers.get('X-Trace-Id') as string;
     const end = `SELECT status FROM operation_logs WHERE trace_id = ? AND status <> 200`;

@@ -8,6 +8,7 @@ import { select } from '../../src/lib/database/db.js';
 import { fieldsOf } from '../../src/lib/input/body-fields.js';
 import { Money } from '../../src/lib/values/money.js';
 import type { NoticeDials, NoticeForm } from '../support/alipay-platform.js';
+import { outcome } from '../support/client.js';
 import { untouched } from '../support/callbacks.js';
 import { companiesTest, type Placed } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
@@ -170,7 +171,7 @@ test('a method without the public key of Alipay places nothing, and what it plac
   const { order_no } = await makeOrder(service.admin);
   const body = { order_no, payment_method_id: id, initiate: true };
   const answer = await service.admin.post('/payments', body, { 'Accept-Language': 'en-US' });
-  t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40004, 'payment_method_incomplete']);
+  t.deepEqual(outcome(answer), [400, 40004, 'payment_method_incomplete']);
   t.regex(answer.message, /alipay_public_key$/);
   t.is((await service.admin.get(`/payments?order_no=${order_no}`)).data.total, 0);
   const again = await service.admin.post(`/payments/${payment.payment_no}/place`);

@@ -3,7 +3,7 @@ import '../support/shared-environment.js';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
-import type { Answer } from '../support/client.js';
+import { outcome, type Answer } from '../support/client.js';
 import { callBack, makeMethod, makeOrder, makePayment, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
@@ -246,11 +246,11 @@ test('a method in use cannot be deleted', async (t) => {
   ] as const)
     t.is((await admin.get(`/payment-methods/${id}`)).data.in_use, isUsed);
   const refused = await admin.delete(`/payment-methods/${used.id}`);
-  t.deepEqual([refused.status, refused.code, refused.errorCode], [400, 40002, 'payment_method_in_use']);
+  t.deepEqual(outcome(refused), [400, 40002, 'payment_method_in_use']);
   t.is((await admin.put(`/payment-methods/${used.id}`, { is_active: false })).data.is_active, false);
   const order = await makeOrder(admin);
   const off = await admin.post('/payments', { order_no: order.order_no, payment_method_id: used.id });
-  t.deepEqual([off.status, off.code, off.errorCode], [400, 40001, 'payment_method_disabled']);
+  t.deepEqual(outcome(off), [400, 40001, 'payment_method_disabled']);
   const late = await callBack(service.anonymous, payment);
   t.is(late.status, 200, 'a payment placed before is still called back');
   t.is((await admin.delete(`/payment-methods/${unused.id}`)).status, 200);

@@ -4,7 +4,7 @@ import '../support/refund-approvals.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
-import type { Client } from '../support/client.js';
+import { outcome, type Client } from '../support/client.js';
 import { makeMethod, signedInWith } from '../support/factories.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
@@ -37,7 +37,7 @@ test('a refund up to the limit needs no approval', async (t) => {
   const { data } = await ask(clerk, payment, { amount: '10.00' });
   await until(async () => (await statusOf(data.refund_no)) === 'succeeded');
   const decided = await service.admin.post(`/refunds/${data.refund_no}/approve`);
-  t.deepEqual([decided.status, decided.code, decided.errorCode], [400, 40001, 'refund_not_waiting']);
+  t.deepEqual(outcome(decided), [400, 40001, 'refund_not_waiting']);
 });
 
 test('a refund above the limit is reserved, announced, and sent when another administrator approves', async (t) => {
@@ -78,7 +78,7 @@ test('nobody approves what they requested, super administrators neither', async 
     const payment = await paidPayment(service.admin, methodId, '20.00');
     const { refund_no } = (await ask(caller, payment)).data;
     const own = await caller.post(`/refunds/${refund_no}/approve`);
-    t.deepEqual([own.status, own.code, own.errorCode], [403, 20003, 'refund_own_request']);
+    t.deepEqual(outcome(own), [403, 20003, 'refund_own_request']);
     t.is(await statusOf(refund_no), 'waiting');
     t.like(await booksOf(payment), { refund_reserved: '20.00', refunded_amount: '0.00' });
   }

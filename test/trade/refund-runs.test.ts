@@ -8,6 +8,7 @@ import { setClock } from '../../src/lib/values/clock.js';
 import { nextAsk } from '../../src/models/trade/refund-schedule.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
+import { outcome } from '../support/client.js';
 import { companiesTest } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
 import { booksOf, refundPart, refundRow, type RefundRow } from '../support/refunds.js';
@@ -255,7 +256,7 @@ for (const how of ['stuck', 'of another amount'] as const)
       const put = (fail_reason: string) =>
         service.admin.put(`/refunds/${refund_no}`, { needs_attention: false, fail_reason });
       const unseen = await put('refund_slow');
-      t.deepEqual([unseen.status, unseen.code, unseen.errorCode], [400, 40003, 'refund_attention_changed']);
+      t.deepEqual(outcome(unseen), [400, 40003, 'refund_attention_changed']);
       t.like((await put('refund_stuck')).data, { needs_attention: false, fail_reason: 'refund_stuck' });
       t.like((await query(refund_no)).data, { status: 'processing', needs_attention: false });
       t.is((await notices(refund_no)).length, 1);
@@ -328,8 +329,7 @@ test.serial('the account of a method stays while its company owes an answer', as
   const { data: method } = await admin.post('/payment-methods', { type: 'wechat', config });
   const path = `/payment-methods/${method.id}`;
   const move = async (mch_id: string) => {
-    const { status, code, errorCode } = await admin.put(path, { config: { mch_id } });
-    return [status, code, errorCode];
+    return outcome(await admin.put(path, { config: { mch_id } }));
   };
   const open = [400, 40002, 'payment_method_account_in_use'];
   const { order_no } = await makeOrder(admin, '69.00');
@@ -389,7 +389,7 @@ test.serial('a company takes so many refunds of a payment, so far apart, for so 
   const others = await Promise.all(Array.from({ length: 48 }, () => ask()));
   t.true(others.every(({ status }) => status === 200));
   const more = await ask();
-  t.deepEqual([more.status, more.code, more.errorCode], [400, 40004, 'refund_too_many']);
+  t.deepEqual(outcome(more), [400, 40004, 'refund_too_many']);
   t.is((await ask({ destination: 'balance' })).status, 200);
   await change('UPDATE refunds SET due_at = NOW(3) + INTERVAL 1 DAY WHERE payment_no = ? AND tries = 0', [
     payment_no,
@@ -398,7 +398,7 @@ test.serial('a company takes so many refunds of a payment, so far apart, for so 
   t.is((await query(second.refund_no)).data.status, 'processing');
   await change('UPDATE payments SET pay_time = NOW(3) - INTERVAL 366 DAY WHERE payment_no = ?', [payment_no]);
   const late = await ask();
-  t.deepEqual([late.status, late.code, late.errorCode], [400, 40004, 'refund_too_late']);
+  t.deepEqual(outcome(late), [400, 40004, 'refund_too_late']);
   t.is((await ask({ destination: 'balance' })).status, 200);
 });
 

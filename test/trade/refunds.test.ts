@@ -4,6 +4,7 @@ import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
 import { newRefundNumber, periodOf, refundPeriod, shiftPeriod } from '../../src/lib/values/numbers.js';
+import { outcome } from '../support/client.js';
 import { exportedCsv } from '../support/exports.js';
 import {
   callBack,
@@ -170,7 +171,7 @@ test('what cannot be refunded is refused', async (t) => {
   ];
   for (const [body, ...expected] of refused) {
     const answer = await ask(body);
-    t.deepEqual([answer.status, answer.code, answer.errorCode], expected, JSON.stringify(body));
+    t.deepEqual(outcome(answer), expected, JSON.stringify(body));
   }
   t.deepEqual(await refundsOf(paid), []);
   t.like(await booksOf(paid), { refund_reserved: '0.00', refunded_amount: '0.00' });
@@ -185,7 +186,7 @@ test('what cannot be refunded is refused', async (t) => {
   const unknown = newRefundNumber(new Date());
   for (const refundNo of [unknown, 'REF', '999999999']) {
     const answer = await service.admin.get(`/refunds/${refundNo}`);
-    t.deepEqual([answer.status, answer.code, answer.errorCode], [404, 20002, 'refund_not_found']);
+    t.deepEqual(outcome(answer), [404, 20002, 'refund_not_found']);
   }
   for (const action of ['approve', 'reject', 'query'])
     t.is((await service.admin.post(`/refunds/${unknown}/${action}`)).errorCode, 'refund_not_found', action);

@@ -4,6 +4,7 @@ import '../support/local-gateways.js';
 import { createPublicKey, verify } from 'node:crypto';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
+import { outcome } from '../support/client.js';
 import { callBack, makeMethod, makeOrder, unique } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
@@ -118,7 +119,7 @@ for (const [mood, reason] of failures) {
   test.serial(`a platform that is ${mood} fails the placing, not the payment`, async (t) => {
     platform.mood = mood;
     const { answer, payment } = await place();
-    t.deepEqual([answer.status, answer.code, answer.errorCode], [502, 50005, 'third_party_error']);
+    t.deepEqual(outcome(answer), [502, 50005, 'third_party_error']);
     t.is(payment.status, 'pending');
     t.regex(payment.fail_reason ?? '', reason);
     t.is(answer.message, `A third-party service failed: ${payment.fail_reason?.split(' / ').at(-1)}`);
