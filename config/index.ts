@@ -46,14 +46,15 @@ export const config = freeze(loadOrEnd());
 // Importers cannot handle an invalid configuration, so the process ends here.
 function loadOrEnd() {
   try {
-    return load();
+    return loadConfig();
   } catch (error) {
     if (error instanceof UnusableSettings) return refuseSettings(error);
     throw error;
   }
 }
 
-function load() {
+/** @throws UnusableSettings with every problem */
+export function loadConfig() {
   const settings = Object.assign({}, ...concerns.map((concern) => concern.settings)) as Joi.SchemaMap;
   const env = readEnvironment<Environment>(Joi.object(settings), unfitForProduction);
   const app = appConfig(env);

@@ -22,9 +22,14 @@ import { sweep } from '../../src/worker/sweeper.js';
 
 const { id: methodId } = await makeMethod(service.admin);
 
+const pending = () => makePayment(service.admin, methodId);
+
 const notify = (payment: MadePayment, more: object = {}) => callBack(service.anonymous, payment, more);
 
 const mismatch = (payment: MadePayment) => notify(payment, { amount: '0.01' });
+
+const clear = async ({ payment_no }: MadePayment, fail_reason: string) =>
+  (await service.admin.put(`/payments/${payment_no}`, { needs_attention: false, fail_reason })).data;
 
 const timesNotified = async ({ payment_no }: MadePayment) =>
   (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
@@ -35,7 +40,7 @@ const needingAttention = async ({ payment_no }: MadePayment) =>
   );
 
 test('a payment that needs attention is notified once until it is cleared', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await Promise.all([1, 2, 3, 4].map(() => mismatch(payment)));
   t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
   t.is(await timesNotified(payment), 1);
@@ -58,7 +63,7 @@ test('a payment that needs attention is notified once until it is cleared', asyn
 
 test('a payment has an assignee, who is listed, exported, logged and may be sent back', async (t) => {
   const { admin } = service;
-  const payment = await makePayment(admin, methodId);
+  const payment = await pending();
   const address = `/payments/${payment.payment_no}`;
   const colleague = await makeAdmin(admin);
   const assigned = await admin.put(address, { assignee_id: colleague.id });
@@ -92,7 +97,7 @@ test('a payment has an assignee, who is listed, exported, logged and may be sent
 });
 
 test('attention that a good callback cleared is notified again', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await mismatch(payment);
   t.is((await notify(payment)).data.status, 'paid');
   t.deepEqual(await needingAttention(payment), []);
@@ -103,40 +108,46 @@ test('attention that a good callback cleared is notified again', async (t) => {
 });
 
 test('clearing one reason leaves another that nobody has cleared', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   t.is((await notify(payment)).data.status, 'paid');
   await mismatch(payment);
   t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
-  const clear = async (fail_reason: string) =>
-    (await service.admin.put(`/payments/${payment.payment_no}`, { needs_attention: false, fail_reason }))
-      .data;
-  t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
+  t.like(await clear(payment, 'payment_amount_mismatch'), {
+    needs_attention: true,
+    fail_reason: 'order_not_payable',
+  });
   t.deepEqual(await needingAttention(payment), ['order_not_payable'], 'money to be refunded stays listed');
   t.is(await timesNotified(payment), 2);
   await mismatch(payment);
   t.is(await timesNotified(payment), 3, 'a cleared reason is notified again');
-  t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
-  t.like(await clear('order_not_payable'), { needs_attention: false, fail_reason: 'order_not_payable' });
+  t.like(await clear(payment, 'payment_amount_mismatch'), {
+    needs_attention: true,
+    fail_reason: 'order_not_payable',
+  });
+  t.like(await clear(payment, 'order_not_payable'), {
+    needs_attention: false,
+    fail_reason: 'order_not_payable',
+  });
   t.deepEqual(await needingAttention(payment), []);
 });
 
 test('money that arrives ends the doubts about it, although its order cannot be paid', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   for (const doubt of ['notice_unverified', 'channel_unanswered'] as const)
     await flagForAttention(payment.payment_no, doubt);
   await mismatch(payment);
   t.is((await notify(payment)).data.status, 'paid');
-  const clear = async (fail_reason: string) =>
-    (await service.admin.put(`/payments/${payment.payment_no}`, { needs_attention: false, fail_reason }))
-      .data;
-  t.like(await clear('order_not_payable'), { needs_attention: true, fail_reason: 'payment_amount_mismatch' });
-  t.like(await clear('payment_amount_mismatch'), { needs_attention: false });
+  t.like(await clear(payment, 'order_not_payable'), {
+    needs_attention: true,
+    fail_reason: 'payment_amount_mismatch',
+  });
+  t.like(await clear(payment, 'payment_amount_mismatch'), { needs_attention: false });
 });
 
 test('each further payment is notified and cleared by itself', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   const pay = (name: string) =>
     notify(payment, { transaction_id: `${name}-${payment.payment_no.slice(-12)}` });
   await pay('first');
@@ -146,16 +157,9 @@ test('each further payment is notified and cleared by itself', async (t) => {
   await pay('third');
   await pay('third');
   t.is(await timesNotified(payment), 2);
-  const clear = async () =>
-    (
-      await service.admin.put(`/payments/${payment.payment_no}`, {
-        needs_attention: false,
-        fail_reason: 'paid_twice',
-      })
-    ).data;
-  t.like(await clear(), { needs_attention: true, fail_reason: 'paid_twice' });
+  t.like(await clear(payment, 'paid_twice'), { needs_attention: true, fail_reason: 'paid_twice' });
   t.deepEqual(await needingAttention(payment), ['paid_twice']);
-  t.like(await clear(), { needs_attention: false });
+  t.like(await clear(payment, 'paid_twice'), { needs_attention: false });
   t.deepEqual(await needingAttention(payment), []);
   await pay('third');
   t.is(await timesNotified(payment), 2);
@@ -167,7 +171,7 @@ test('each further payment is notified and cleared by itself', async (t) => {
 });
 
 test('old notifications leave, but not those whose reasons are open', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   await notify(payment);
   await change('UPDATE notifications SET created_at = created_at - INTERVAL 400 DAY WHERE content LIKE ?', [
@@ -176,17 +180,17 @@ test('old notifications leave, but not those whose reasons are open', async (t) 
   await mismatch(payment);
   await pruneNotifications();
   t.is(await timesNotified(payment), 2);
-  const clear = async (fail_reason: string) =>
-    (await service.admin.put(`/payments/${payment.payment_no}`, { needs_attention: false, fail_reason }))
-      .data;
-  t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
-  t.like(await clear('order_not_payable'), { needs_attention: false });
+  t.like(await clear(payment, 'payment_amount_mismatch'), {
+    needs_attention: true,
+    fail_reason: 'order_not_payable',
+  });
+  t.like(await clear(payment, 'order_not_payable'), { needs_attention: false });
   await pruneNotifications();
   t.is(await timesNotified(payment), 1);
 });
 
 test('a double payment stays recorded after its attention is cleared', async (t) => {
-  const first = await makePayment(service.admin, methodId);
+  const first = await pending();
   const again = { order_no: first.order_no, payment_method_id: methodId };
   const { data: second } = await service.admin.post('/payments', again);
   await notify(first);
@@ -209,7 +213,7 @@ test('a double payment stays recorded after its attention is cleared', async (t)
 });
 
 test('clearing attention requires its permission', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await mismatch(payment);
   const [clerk, reader] = await Promise.all([
     signedInWith(service.admin, ['payment.update', 'payment.show']),
@@ -229,7 +233,7 @@ test('clearing attention requires its permission', async (t) => {
 });
 
 test('only the remark and the attention of a payment can be changed', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   const path = `/payments/${payment.payment_no}`;
   const before = (await service.admin.get(path)).data;
   for (const [body, status, code] of [
@@ -301,7 +305,7 @@ test('payments pending for too long are listed', async (t) => {
 });
 
 test('the sweeper notifies of a payment flagged by a process that crashed', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await mismatch(payment);
   const own = 'content LIKE ?';
   const values = [`${payment.payment_no}:%`];

@@ -11,6 +11,8 @@ import { service } from '../support/shared-service.js';
 
 const { id: methodId } = await makeMethod(service.admin);
 
+const pending = () => makePayment(service.admin, methodId);
+
 const notify = (body: unknown) => service.anonymous.post('//api/payment/notify/mock', body);
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
@@ -44,7 +46,7 @@ test('a wrong amount is refused under each of its field names', async (t) => {
 
 test('the third-party number is read from each of its field names', async (t) => {
   for (const name of ['transaction_id', 'trade_no', 'third_party_no']) {
-    const payment = await makePayment(service.admin, methodId);
+    const payment = await pending();
     const number = unique('T-');
     await notify({ ...mockCallback(payment), [name]: number });
     t.is((await trace(payment)).payment.third_party_no, number);
@@ -53,10 +55,7 @@ test('the third-party number is read from each of its field names', async (t) =>
 
 test('one third-party number never pays two payments', async (t) => {
   for (let round = 0; round < 5; round++) {
-    const payments = await Promise.all([
-      makePayment(service.admin, methodId),
-      makePayment(service.admin, methodId),
-    ]);
+    const payments = await Promise.all([pending(), pending()]);
     const transaction_id = unique('T-');
     const answers = await Promise.all(
       payments.map((payment) => notify({ ...mockCallback(payment), transaction_id })),
@@ -88,7 +87,7 @@ test('money for an order that can no longer be paid is flagged', async (t) => {
   });
   t.like((await trace(second)).order, { status: 'paid', payment_no: first.payment_no });
   for (const end of ['cancelled', 'deleted'] as const) {
-    const payment = await makePayment(admin, methodId);
+    const payment = await pending();
     if (end === 'cancelled') await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
     else await admin.delete(`/orders/${payment.order_no}`);
     t.is((await notify(mockCallback(payment))).data.status, 'paid');
@@ -103,7 +102,7 @@ test('money for an order that can no longer be paid is flagged', async (t) => {
 });
 
 test('attempts are shown with their secrets masked', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   const note = { card: { cvv_token: 'canary-1' }, note: `Bearer ${'a'.repeat(64)}` };
   await notify({ ...mockCallback(payment), sign: 'canary-2', ...note });
   await notify({ ...mockCallback(payment), transaction_id: 'T-shown', ...note });
@@ -129,7 +128,7 @@ test('attempts are shown with their secrets masked', async (t) => {
 });
 
 test('a late success pays an order whose payment had failed', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await change(
     `UPDATE payments SET status = 'failed', fail_reason = 'closed' WHERE payment_no = ? AND period = ?`,
     [payment.payment_no, paymentPeriod(payment.payment_no) as number],
@@ -142,10 +141,10 @@ test('a late success pays an order whose payment had failed', async (t) => {
 
 test('a finished callback does not prevent its order from ending', async (t) => {
   const { admin } = service;
-  const refused = await makePayment(admin, methodId);
+  const refused = await pending();
   t.is((await notify({ ...mockCallback(refused), sign: 'x' })).errorCode, 'payment_sign_invalid');
   t.is((await admin.put(`/orders/${refused.order_no}`, { status: 'cancelled' })).status, 200);
-  const late = await makePayment(admin, methodId);
+  const late = await pending();
   await admin.put(`/orders/${late.order_no}`, { status: 'cancelled' });
   t.is((await notify(mockCallback(late))).data.status, 'paid');
   t.is((await admin.delete(`/orders/${late.order_no}`)).status, 200);

@@ -27,6 +27,8 @@ test.before(async () => {
   methodId = (await makeMethod(service.admin)).id;
 });
 
+const pending = () => makePayment(service.admin, methodId);
+
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
 const notify = (payment: MadePayment, more: object = {}) => callBack(service.anonymous, payment, more);
@@ -68,10 +70,7 @@ const timesOf = async ({ payment_no }: MadePayment): Promise<number[]> => {
 };
 
 test.serial('open pages learn of a payment that is flagged for a used number', async (t) => {
-  const [first, second] = [
-    await makePayment(service.admin, methodId),
-    await makePayment(service.admin, methodId),
-  ];
+  const [first, second] = [await pending(), await pending()];
   const number = unique('BANK-');
   t.is(await pay(first, number), 'paid');
   const { changes } = await openSocket(service.url, await ticketOf(service.admin));
@@ -84,10 +83,7 @@ test.serial('open pages learn of a payment that is flagged for a used number', a
 });
 
 test('a second third-party number on a paid payment is flagged once', async (t) => {
-  const [payment, other] = [
-    await makePayment(service.admin, methodId),
-    await makePayment(service.admin, methodId),
-  ];
+  const [payment, other] = [await pending(), await pending()];
   const [first, second] = [unique('BANK-'), unique('BANK-')];
   t.is(await pay(payment, first), 'paid');
   t.is(await pay(payment, second), 'paid_twice');
@@ -108,7 +104,7 @@ test('a second third-party number on a paid payment is flagged once', async (t) 
 
 test('the second of two numbers settled concurrently is a double payment', async (t) => {
   for (let round = 0; round < 10; round++) {
-    const payment = await makePayment(service.admin, methodId);
+    const payment = await pending();
     const numbers = [unique('A-'), unique('B-')];
     const results = await Promise.all(numbers.map((number) => pay(payment, number)));
     t.deepEqual([...results].sort(), ['paid', 'paid_twice']);
@@ -118,10 +114,7 @@ test('the second of two numbers settled concurrently is a double payment', async
 });
 
 test('a third-party number already in use is refused before it is acknowledged', async (t) => {
-  const [winner, loser] = [
-    await makePayment(service.admin, methodId),
-    await makePayment(service.admin, methodId),
-  ];
+  const [winner, loser] = [await pending(), await pending()];
   const number = unique('T-');
   t.truthy(await store(winner, number), 'not settled yet');
   const answer = await notify(loser, { transaction_id: number });
@@ -130,7 +123,7 @@ test('a third-party number already in use is refused before it is acknowledged',
 });
 
 test('paying an order cancels its other payments', async (t) => {
-  const first = await makePayment(service.admin, methodId);
+  const first = await pending();
   const again = { order_no: first.order_no, payment_method_id: methodId };
   const second: MadePayment = (await service.admin.post('/payments', again)).data;
   t.is(await pay(first, unique('T-')), 'paid');
@@ -176,7 +169,7 @@ test('a create repeated under its key returns the payment as it was booked', asy
 });
 
 test('a payment that ended while being placed is not placed', async (t) => {
-  const { payment_no, order_no } = await makePayment(service.admin, methodId);
+  const { payment_no, order_no } = await pending();
   t.is((await payablePayment(payment_no, order_no)).amount.toString(), '12.30');
   await change("UPDATE payments SET status = 'failed' WHERE payment_no = ?", [payment_no]);
   await t.throwsAsync(payablePayment(payment_no, order_no), { message: /order_not_payable/ });
@@ -195,7 +188,7 @@ test('a payment is not placed again after its order has expired', async (t) => {
 
 test('money reported in time wins over expiry, cancelling and deleting', async (t) => {
   const { admin } = service;
-  const payment = await makePayment(admin, methodId);
+  const payment = await pending();
   const key = await store(payment, unique('T-'));
   await change('UPDATE orders SET expire_at = NOW(3) - INTERVAL 1 SECOND WHERE order_no = ?', [
     payment.order_no,
@@ -210,7 +203,7 @@ test('money reported in time wins over expiry, cancelling and deleting', async (
 });
 
 test.serial('an order that is paid while it expires stays paid', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   const { order_no, payment_no } = payment;
   const key = (await store(payment, unique('T-'))) as CallbackKey;
   await change('UPDATE orders SET expire_at = NOW(3) - INTERVAL 1 SECOND WHERE order_no = ?', [order_no]);
@@ -232,7 +225,7 @@ test.serial('an order that is paid while it expires stays paid', async (t) => {
 });
 
 test.serial('a flag that is set while its payment is being paid stays', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   const key = (await store(payment, unique('T-'))) as CallbackKey;
   const flagging = await otherConnection();
   await flagging.query('START TRANSACTION');
@@ -253,7 +246,7 @@ test.serial('a flag that is set while its payment is being paid stays', async (t
 
 test('no payment is made or placed while one for its order is being settled', async (t) => {
   const { admin } = service;
-  const payment = await makePayment(admin, methodId);
+  const payment = await pending();
   const { order_no, payment_no } = payment;
   const key = await store(payment, unique('T-'));
   const again = { order_no, payment_method_id: methodId, initiate: true };
@@ -300,7 +293,7 @@ test('notices that anybody can send are stored whole once', async (t) => {
 });
 
 test('money reported just before its order was cancelled still pays it', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   t.is(await settle(await storeInTime(payment)), 'paid');
   const { order, payment: paid } = await trace(payment);
@@ -308,7 +301,7 @@ test('money reported just before its order was cancelled still pays it', async (
 });
 
 test('a deleted order is never paid', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   await service.admin.delete(`/orders/${payment.order_no}`);
   t.is(await settle(await storeInTime(payment)), 'paid_needs_attention');
   const { order, payment: paid } = await trace(payment);
@@ -317,7 +310,7 @@ test('a deleted order is never paid', async (t) => {
 
 test('one of two payments in time for a cancelled order pays it', async (t) => {
   for (let round = 0; round < 10; round++) {
-    const first = await makePayment(service.admin, methodId);
+    const first = await pending();
     const again = { order_no: first.order_no, payment_method_id: methodId };
     const second: MadePayment = (await service.admin.post('/payments', again)).data;
     await service.admin.put(`/orders/${first.order_no}`, { status: 'cancelled' });
@@ -332,7 +325,7 @@ test('one of two payments in time for a cancelled order pays it', async (t) => {
 
 test('two attempts under one number settled concurrently need no attention', async (t) => {
   for (let round = 0; round < 10; round++) {
-    const payment = await makePayment(service.admin, methodId);
+    const payment = await pending();
     const number = unique('T-');
     const keys = [await store(payment, number), await store(payment, number)] as CallbackKey[];
     const results = await Promise.all(keys.map((key) => settle(key)));
@@ -342,10 +335,7 @@ test('two attempts under one number settled concurrently need no attention', asy
 });
 
 test('a number used meanwhile is refused at settlement', async (t) => {
-  const [owner, other] = [
-    await makePayment(service.admin, methodId),
-    await makePayment(service.admin, methodId),
-  ];
+  const [owner, other] = [await pending(), await pending()];
   const number = unique('T-');
   t.is(await settle(await recordAttempt(attempt(owner, number))), 'paid');
   const late = await recordAttempt(attempt(other, number));
@@ -357,7 +347,7 @@ test('a number used meanwhile is refused at settlement', async (t) => {
 });
 
 test('a verdict is committed together with its notification', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   t.is(await pay(payment, unique('T-')), 'paid');
   const twice = (await store(payment, unique('T-'))) as CallbackKey;
   // Somebody else is about to store the same notification, so that this one waits between its statements.
@@ -391,7 +381,7 @@ test('an unverifiable notice marks its payment', async (t) => {
   });
   await service.anonymous.post('//api/payment/notify/alipay', notice);
   t.deepEqual(await notificationsOf(payment), [true]);
-  const stranger = await makePayment(service.admin, methodId);
+  const stranger = await pending();
   await service.anonymous.post('//api/payment/notify/alipay', {
     ...notice,
     out_trade_no: stranger.payment_no,

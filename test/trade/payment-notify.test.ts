@@ -21,13 +21,15 @@ import { service } from '../support/shared-service.js';
 
 const { id: methodId } = await makeMethod(service.admin);
 
+const pending = () => makePayment(service.admin, methodId);
+
 const notify = (body: unknown, type = 'mock', headers?: Record<string, string>) =>
   service.anonymous.post(`//api/payment/notify/${type}`, body, headers);
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
 test('a signed success pays payment and order once', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   const first = await notify(mockCallback(payment));
   t.is(first.status, 200);
   t.deepEqual(first.data, { payment_no: payment.payment_no, order_no: payment.order_no, status: 'paid' });
@@ -74,14 +76,14 @@ test('a callback that names an unknown time zone is judged like any other', asyn
     ['', { 'X-Timezone': 'nowhere' }],
     ['', { Timezone: 'nowhere' }],
   ] as const) {
-    const payment = await makePayment(service.admin, methodId);
+    const payment = await pending();
     t.is((await notify(mockCallback(payment), `mock${query}`, headers)).data?.status, 'paid');
     t.deepEqual((await trace(payment)).verdicts, ['paid']);
   }
 });
 
 test('a callback of an unknown type is refused', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   for (const type of ['paypal', '__proto__', 'constructor', 'Mock', 'x'.repeat(64)]) {
     t.deepEqual(outcome(await notify(mockCallback(payment), type)), [400, 400, 'invalid_payment_type'], type);
   }
@@ -91,7 +93,7 @@ test('a callback of an unknown type is refused', async (t) => {
 });
 
 test('wechat and alipay callbacks are not implemented', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   for (const type of ['wechat', 'alipay']) {
     t.deepEqual(outcome(await notify(mockCallback(payment), type)), [
       501,
@@ -105,7 +107,7 @@ test('wechat and alipay callbacks are not implemented', async (t) => {
 });
 
 test('a notification without a payment number or SUCCESS is invalid', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   const good = mockCallback(payment);
   const mutations: object[] = [
     { out_trade_no: undefined },
@@ -148,7 +150,7 @@ test('a notification without a payment number or SUCCESS is invalid', async (t) 
 });
 
 test('an unreadable body is refused', async (t) => {
-  const payment = await makePayment(service.admin, methodId);
+  const payment = await pending();
   const good = mockCallback(payment);
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const twice = `${new URLSearchParams(good as Record<string, string>).toString()}&out_trade_no=${payment.payment_no}`;
@@ -333,10 +335,7 @@ test('the signature over the two decimals pays any amount', async (t) => {
 });
 
 test('no mutated number pays', async (t) => {
-  const [payment, neighbour] = [
-    await makePayment(service.admin, methodId),
-    await makePayment(service.admin, methodId),
-  ];
+  const [payment, neighbour] = [await pending(), await pending()];
   const number = payment.payment_no;
   await fc.assert(
     fc.asyncProperty(

@@ -134,18 +134,6 @@ test('initiate places the payment with the channel', async (t) => {
   t.is((await paymentsOf(order.order_no)).length, 2);
 });
 
-test('the signed callback of its payment pays an order', async (t) => {
-  const { order_no } = await makeOrder(service.admin, '24.90');
-  const { data: placed } = await create({ order_no, initiate: true });
-  const { payment_no } = placed;
-  t.deepEqual((await pay(placed)).data, { payment_no, order_no, status: 'paid' });
-  const { data: order } = await service.admin.get(`/orders/${order_no}`);
-  const { data: payment } = await service.admin.get(`/payments/${payment_no}`);
-  t.like(order, { status: 'paid', payment_no, paid_at: payment.pay_time });
-  t.like(payment, { status: 'paid', callbacks: [{ state: 'settled', verdict: 'paid' }] });
-  t.is(payment.callbacks.length, 1);
-});
-
 test('twenty concurrent requests with one Idempotency-Key create one payment', async (t) => {
   const order = await makeOrder(service.admin);
   const headers = { 'Idempotency-Key': unique('key-') };
