@@ -285,9 +285,36 @@ test.serial('an entry that no table accepts does not block others', async (t) =>
   t.deepEqual(await operations(bad), []);
 });
 
+const systemEntry = (traceId: string) =>
+  until(async () => (await admin.get(`/system-logs?level=error&trace_id=${traceId}`)).data.list[0]);
+
+test.serial('the system log hides where the service runs', async (t) => {
+  const traceId = newUlid();
+  const caller = service.anonymous.at(alone.url);
+  t.is((await caller.get('/login/captcha', { 'X-Trace-Id': traceId })).status, 503);
+  const entry = await systemEntry(traceId);
+  t.like(entry, { message: 'a request failed', context: { path: '/api/admin/login/captcha' } });
+  t.truthy(entry.context.error.message);
+  t.notRegex(JSON.stringify(entry), /stack|node_modules|\.js:/);
+});
+
+const refuseRoles = `CREATE TRIGGER refused_role BEFORE INSERT ON roles FOR EACH ROW SIGNAL SQLSTATE '45000'`;
+
+test.serial('the system log hides what the database is reached by', async (t) => {
+  const traceId = newUlid();
+  await change(refuseRoles);
+  const role = { name: unique('r'), slug: unique('r-') };
+  const answer = await admin.at(alone.url).post('/roles', role, { 'X-Trace-Id': traceId });
+  await change('DROP TRIGGER refused_role');
+  t.is(answer.status, 500);
+  const entry = await systemEntry(traceId);
+  t.truthy(entry.context.error.message);
+  t.notRegex(JSON.stringify(entry), /Sequelize|SQLSTATE/);
+});
+
 test.serial('an entry of the system log that no table accepts makes no further ones', async (t) => {
   const client = admin.at(alone.url);
-  await change(`CREATE TRIGGER refused_role BEFORE INSERT ON roles FOR EACH ROW SIGNAL SQLSTATE '45000'`);
+  await change(refuseRoles);
   await change(
     `CREATE TRIGGER refused_line BEFORE INSERT ON system_logs FOR EACH ROW SIGNAL SQLSTATE '45000'`,
   );
