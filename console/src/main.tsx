@@ -2,6 +2,7 @@
 import { lazy, StrictMode, Suspense, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { SignIn, type Reason } from './app/sign-in.tsx';
+import { call } from './contract/api.ts';
 import { session } from './contract/session.ts';
 import { useIsDark, useSettings } from './contract/settings.ts';
 import { Guard } from './parts/show/guard.tsx';
@@ -40,6 +41,8 @@ function Page() {
     void loadShell();
   }, []);
   const signOut = () => {
+    // The token is removed here even if the request fails.
+    void call('POST /api/admin/logout').catch(() => undefined);
     session.end();
     setIn(false);
   };

@@ -463,7 +463,7 @@ journey('a balance is changed once both balances are confirmed', async (t, page)
 });
 
 freshJourney(
-  'the first password is asked for with its rules, and a wrong one where it stands',
+  'the first password is asked for with its rules, and a wrong one where it stands; a sign-out ends the session',
   async (t, page) => {
     const { username, password } = await makeAdmin(own.service.admin);
     await page.route('**/api/admin/info', async (route) => {
@@ -493,6 +493,14 @@ freshJourney(
     await page.getByText('The old password is wrong').waitFor();
     await page.locator('#old_password:focus').waitFor();
     t.is(await page.locator('.form-failure').count(), 0);
+    t.is(await page.title(), 'Choose a password of your own first');
+    const token = await page.evaluate<string>(`sessionStorage.getItem('console.token')`);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.locator('.sign-in').waitFor();
+    await until(
+      async () =>
+        (await own.service.anonymous.with({ Authorization: `Bearer ${token}` }).get('/info')).status === 401,
+    );
   },
 );
 

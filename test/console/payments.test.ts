@@ -62,7 +62,9 @@ journey('a payment method form has the fields its channel declares', async (t, p
   await leaveScreen(page);
   await follow(page, `/console/trade/payment-methods/${alipay.data.id}`);
   await form.getByRole('button', { name: 'Test the callback' }).click();
-  await form.getByRole('status').locator('dt', { hasText: 'Merchant private key (PEM)' }).waitFor();
+  await form.getByRole('status').locator('dt', { hasText: 'Application private key (PEM)' }).waitFor();
+  await form.getByRole('link', { name: 'Edit' }).click();
+  await form.getByLabel('Application private key (PEM)').waitFor();
 });
 
 journey('the page of an order shows its payment by itself', async (t, page) => {

@@ -2,6 +2,7 @@
 import { Button, Card } from 'antd';
 import { texts } from '../contract/texts.ts';
 import { PasswordForm } from '../parts/form/password-form.tsx';
+import { useTitle } from '../parts/show/use-title.ts';
 
 const t = texts({
   'zh-CN': { title: '请先设置自己的密码', signOut: '退出登录' },
@@ -9,6 +10,7 @@ const t = texts({
 });
 
 export default function FirstPassword({ onDone, onSignOut }: { onDone: () => void; onSignOut: () => void }) {
+  useTitle(t.title);
   return (
     <main className="lonely">
       <Card

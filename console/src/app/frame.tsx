@@ -3,7 +3,6 @@ import { MenuOutlined, QuestionCircleOutlined, SearchOutlined, UserOutlined } fr
 import { Alert, Button, Grid, Layout, Menu, Modal } from 'antd';
 import { createContext, lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
-import { call } from '../contract/api.ts';
 import { useLiveness } from '../contract/live.ts';
 import { useOutage } from '../contract/outage.ts';
 import { changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
@@ -15,7 +14,7 @@ import { useProfile } from '../parts/show/profile.ts';
 import { directoryOf, menuItems } from './menu.tsx';
 import { placesOf } from './places.ts';
 
-/** Signs out: removes the token and shows the sign-in form. */
+/** Signs out: ends the session, removes the token and shows the sign-in form. */
 export const SignOutContext = createContext<() => void>(() => undefined);
 
 const Palette = lazy(() => import('./palette.tsx'));
@@ -222,13 +221,8 @@ function Outage() {
 function Account() {
   const { nickname, username } = useProfile();
   const { language, theme } = useSettings();
-  const forget = useContext(SignOutContext);
+  const signOut = useContext(SignOutContext);
   const navigate = useNavigate();
-  const signOut = () => {
-    // The token is removed here even if the request fails.
-    void call('POST /api/admin/logout').catch(() => undefined);
-    forget();
-  };
   const choice = (key: string, label: string, isChosen: boolean) => ({
     key,
     label: isChosen ? `✓ ${label}` : label,

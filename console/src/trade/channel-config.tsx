@@ -10,13 +10,14 @@ const t = texts({
   'en-US': { needed: 'Required', kept: 'Is set; leave empty to keep it', first: 'Choose a type first' },
 });
 
-/** Labels of known keys; others show the text of the document. */
+/** Labels of known keys, of a type before those of all; others show the text of the document. */
 const labels: Readonly<Record<string, Both>> = {
   app_id: ['应用 APPID', 'APPID'],
   mch_id: ['商户号', 'Merchant ID'],
   api_v3_key: ['APIv3 密钥', 'APIv3 key'],
   cert_serial_no: ['商户证书序列号', 'Serial number of the merchant certificate'],
   private_key: ['商户私钥（PEM）', 'Merchant private key (PEM)'],
+  'alipay.private_key': ['应用私钥（PEM）', 'Application private key (PEM)'],
   platform_public_key: ['微信支付公钥（PEM）', 'WeChat Pay public key (PEM)'],
   platform_public_key_id: ['微信支付公钥 ID', 'WeChat Pay public key ID'],
   alipay_public_key: ['支付宝公钥（PEM）', 'Alipay public key (PEM)'],
@@ -60,7 +61,7 @@ function Keys({ name, row }: { name: string; row: AnyRow | undefined }) {
       // A key that two types have keeps its control: one that is mounted anew would show what preserve takes away.
       key={key.name}
       name={[name, key.name]}
-      label={labelOf(key)}
+      label={keyName(type, key.name) ?? key.description}
       // Keys of another type are not sent.
       preserve={false}
       normalize={(text: string) => (text === '' && !row ? undefined : text)}
@@ -74,12 +75,10 @@ function Keys({ name, row }: { name: string; row: AnyRow | undefined }) {
   ));
 }
 
-const labelOf = ({ name, description }: ChannelKey): string => keyName(name) ?? description;
-
 /** Undefined when it is not known here. */
-export const keyName = (name: string): string | undefined => {
-  const known = Object.hasOwn(labels, name) ? labels[name] : undefined;
-  return known && read(known);
+export const keyName = (type: string, name: string): string | undefined => {
+  const known = [`${type}.${name}`, name].find((one) => Object.hasOwn(labels, one));
+  return known && read(labels[known] as Both);
 };
 
 // Form.Item passes id, value and onChange to its child.

@@ -24,7 +24,7 @@ const outcomes = states<Test['checks'][number]['state']>({
 
 const notifyUrl: Both = ['回调地址', 'Callback URL'];
 
-export function MethodTest({ row: { id } }: { row: { id: number } }) {
+export function MethodTest({ row: { id, type } }: { row: { id: number; type: string } }) {
   const may = useMay();
   const test = useMutation({
     mutationFn: () => call('POST /api/admin/payment-methods/{id}/test', { path: { id: String(id) } }),
@@ -36,22 +36,22 @@ export function MethodTest({ row: { id } }: { row: { id: number } }) {
         {t.test}
       </Button>
       {test.error && <Problem error={test.error} />}
-      {test.data && <Outcome {...test.data} />}
+      {test.data && <Outcome of={test.data} type={type} />}
     </Flex>
   );
 }
 
-const nameOf = (field: string): string =>
-  field === 'notify_url' ? read(notifyUrl) : (keyName(field) ?? field);
+const nameOf = (type: string, field: string): string =>
+  field === 'notify_url' ? read(notifyUrl) : (keyName(type, field) ?? field);
 
-function Outcome({ accepted, message, notify_url, checks }: Test) {
+function Outcome({ of: { accepted, message, notify_url, checks }, type }: { of: Test; type: string }) {
   return (
     <section aria-label={t.testing} role="status" className="stack">
       <Alert type={accepted ? 'success' : 'warning'} showIcon title={message} description={notify_url} />
       <dl className="facts">
         {checks.map(({ field, state, message: reason }) => (
           <div key={field}>
-            <dt>{nameOf(field.replace('config.', ''))}</dt>
+            <dt>{nameOf(type, field.replace('config.', ''))}</dt>
             <dd>
               <Badge states={outcomes} value={state} /> {reason}
             </dd>
