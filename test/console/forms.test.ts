@@ -275,6 +275,34 @@ journey('the form of a menu names the icons it may have', async (t, page) => {
   t.pass();
 });
 
+journey('neither an entry of a tree nor one below it is offered as its parent', async (t, page) => {
+  const { admin } = own.service;
+  const form = page.getByRole('dialog');
+  const offered = page.locator('.ant-select-tree-title, .ant-select-item-option');
+  for (const [address, label, named] of [
+    ['departments', 'Parent department', (name: string) => ({ name })],
+    ['menus', 'Parent menu', (title: string) => ({ title, slug: unique('menu'), type: 1 })],
+  ] as const) {
+    const stem = unique('Branch');
+    const make = async (name: string, parent_id = 0): Promise<number> =>
+      (await admin.post(`/${address}`, { ...named(`${stem} ${name}`), parent_id })).data.id;
+    const id = await make('itself');
+    await make('below', await make('within', id));
+    await make('beside');
+    await follow(page, `/console/access/${address}/${id}/edit`);
+    await form.getByLabel(label).fill(stem);
+    await offered.getByText(`${stem} beside`).waitFor();
+    t.deepEqual(await offered.allInnerTexts(), [`${stem} beside`]);
+    await leaveScreen(page);
+  }
+  const name = unique('Type');
+  const { id } = (await admin.post('/dictionaries', { name, code: name })).data;
+  await follow(page, `/console/office/dictionaries/${id}/edit`);
+  await form.getByLabel('Type').click();
+  await offered.getByText('types only').waitFor();
+  t.false((await offered.allInnerTexts()).includes(name));
+});
+
 journey(
   'a field named as a part of the page has its label, and the focus when it is refused',
   async (t, page) => {

@@ -1,10 +1,10 @@
 // The departments administrators belong to.
 import { code, count, status, text, time } from '../parts/show/cells.tsx';
-import { position, note, onOff, option, status as statusFilter, words } from '../parts/form/fields.tsx';
+import { position, note, onOff, parent, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 
 const fields = {
-  parent_id: option('department'),
+  parent_id: parent('department'),
   name: words(),
   code: words(),
   leader: words(),

@@ -3,7 +3,7 @@ import { lazy } from 'react';
 import type { Route } from '../contract/api.ts';
 import type { Both } from '../contract/texts.ts';
 import { code, count, numberBadge, status, text, time } from '../parts/show/cells.tsx';
-import { position, numberChoice, onOff, option, slug, words } from '../parts/form/fields.tsx';
+import { position, numberChoice, onOff, parent, slug, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { permittedLink, permittedPage } from '../parts/show/permitted.tsx';
 import { menuIcons } from '../parts/show/menu-icons.tsx';
@@ -23,7 +23,7 @@ const iconHint: Both = [
 ];
 
 const fields = {
-  parent_id: option('menu'),
+  parent_id: parent('menu'),
   title: words(),
   slug: slug(),
   type: { ...numberChoice(kinds), initial: 2 },

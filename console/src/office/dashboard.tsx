@@ -1,5 +1,5 @@
 // Live figures of the day.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { Empty, Skeleton } from 'antd';
 import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
@@ -12,7 +12,7 @@ import { PageLink } from '../parts/show/page-link.tsx';
 import { Plot, type Drawing } from '../parts/show/plot.tsx';
 import { channels as channelNames, paymentStates } from '../parts/show/trade-states.ts';
 import { nameOf, states, toneOf } from '../parts/show/states.tsx';
-import { Problem } from '../parts/show/problem.tsx';
+import { failureOf, Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import { useStream } from '../parts/show/stream.ts';
 import { useTitle } from '../parts/show/use-title.ts';
@@ -131,7 +131,7 @@ export default function Dashboard() {
   );
   // A card that comes later would move those that somebody is about to press.
   const isWaiting = [useAttention(), useRefunds('attention'), useRefunds('approvals')].some(
-    ({ isLoading }) => isLoading,
+    ({ isLoading, isFetched }) => isLoading && !isFetched,
   );
   if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data || isWaiting) return <Skeleton active />;
@@ -149,6 +149,9 @@ function Figures({ data }: { data: Snapshot }) {
   return (
     <section className="screen" data-screen="dashboard">
       <h1>{t.title}</h1>
+      <Missing label={t.attention} query={useAttention()} />
+      <Missing label={t.doubts} query={useRefunds('attention')} />
+      <Missing label={t.approvals} query={useRefunds('approvals')} />
       <div className="cards six">
         <Attention />
         <Refunds of="attention" label={t.doubts} />
@@ -264,6 +267,23 @@ function Card({ label, value, before, to, isUrgent }: CardProps) {
       <span className={value.length > 9 ? 'figure long' : 'figure'}>{value}</span>
       {before !== undefined && <span className="soft">{t.yesterday(before)}</span>}
     </PageLink>
+  );
+}
+
+/** In place of a card whose figure cannot be had. */
+function Missing({
+  label,
+  query: { data, error, refetch },
+}: {
+  label: string;
+  query: Pick<UseQueryResult, 'data' | 'error' | 'refetch'>;
+}) {
+  if (data || !error || failureOf(error).code === 'no_permission') return null;
+  return (
+    <section className="panel">
+      <h2>{label}</h2>
+      <Problem error={error} onRetry={() => void refetch()} />
+    </section>
   );
 }
 

@@ -21,7 +21,7 @@ const t = texts({ 'zh-CN': { types: '（类型本身）' }, 'en-US': { types: '(
 const typePicker = (): Field<number> => ({
   check: (text) => /^\d+$/.test(text),
   parse: Number,
-  control: (props) => <TypeSelect {...props} />,
+  control: (props, row) => <TypeSelect {...props} entry={row?.id} />,
 });
 
 const useTypes = () =>
@@ -43,9 +43,10 @@ function TypeName({ id }: { id: number }) {
   );
 }
 
-function TypeSelect(props: Control<number>) {
+function TypeSelect({ entry, ...props }: Control<number> & { entry: unknown }) {
   const { data = [], isFetching } = useTypes();
-  const types = data.map(({ id, name }) => ({ value: id, label: name }));
+  // No type belongs to itself.
+  const types = data.filter(({ id }) => id !== entry).map(({ id, name }) => ({ value: id, label: name }));
   return (
     <Select<number>
       {...props}

@@ -22,7 +22,8 @@ export interface Control<V = unknown> {
 }
 
 export interface Field<V = unknown> {
-  control(props: Control<V>): ReactNode;
+  /** @param row that the form changes */
+  control(props: Control<V>, row?: Record<string, unknown>): ReactNode;
   /** Initial value of an empty form. */
   initial?: V;
   /** The value of the control for an existing row; by default its field of the same name. */
@@ -232,6 +233,11 @@ const lists = {
 
 type OptionKind = keyof typeof lists;
 
+const without = (entries: readonly Option[], id: unknown): Option[] =>
+  entries
+    .filter(({ value }) => value !== id)
+    .map((one) => (one.children ? { ...one, children: without(one.children, id) } : one));
+
 const flat = <T extends { children?: T[] }>(entries: readonly T[]): T[] =>
   entries.flatMap((one) => [one, ...flat(one.children ?? [])]);
 
@@ -284,6 +290,12 @@ export const option = (type: OptionKind): Field<number | null> => ({
   control: (props) => <OptionSelect {...(props as Control)} type={type} />,
 });
 
+/** The entry above another one of the same tree: neither that one itself nor one below it. */
+export const parent = (type: 'department' | 'menu'): Field<number | null> => ({
+  ...option(type),
+  control: (props, row) => <OptionSelect {...(props as Control)} type={type} child={row?.id} />,
+});
+
 export const options = (type: OptionKind): Field<number[]> => ({
   control: (props) => <OptionSelect {...(props as Control)} type={type} multiple />,
 });
@@ -296,13 +308,18 @@ export const NotListed = ({ id, 'aria-label': label }: Pick<Control, 'id' | 'ari
 // Two resources are trees.
 const TreePicker = lazy(() => import('antd/es/tree-select'));
 
-function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind; multiple?: boolean }) {
+function OptionSelect({
+  type,
+  multiple,
+  child,
+  ...props
+}: Control & { type: OptionKind; multiple?: boolean; child?: unknown }) {
   const may = useMay();
   const { data, error, isFetching } = useOptions(type);
   // The parent of an entry at the top is 0.
   const value = props.value === 0 ? undefined : (props.value as number | number[] | null | undefined);
   const disabled = useDisabledOptions(type, data, [value ?? []].flat());
-  const offered = [...(data ?? []), ...disabled];
+  const offered = [...without(data ?? [], child), ...disabled];
   // What is chosen is known by its number only, and stays.
   if (!may(lists[type])) return <NotListed {...props} />;
   const nothing = error ? failureOf(error).message : undefined;

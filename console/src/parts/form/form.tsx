@@ -288,7 +288,7 @@ export default function FormDrawer({
               rules={rulesOf(route, name, field)}
               extra={field.hint && read(field.hint)}
             >
-              <Slot field={field} />
+              <Slot field={field} row={row} />
             </Form.Item>
           ),
         )}
@@ -299,6 +299,6 @@ export default function FormDrawer({
 }
 
 // Form.Item passes id, value and onChange to its child.
-function Slot({ field, ...props }: { field: Field }) {
-  return field.control(props);
+function Slot({ field, row, ...props }: { field: Field; row: AnyRow | undefined }) {
+  return field.control(props, row);
 }
