@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { change } from '../../src/lib/database/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
@@ -168,6 +168,25 @@ freshJourney('an import that does not exist is asked for once', async (t, page) 
   t.is(asked, 1);
 });
 
+journey('an import that is stopped leads to the orders it has made', async (t, page) => {
+  const { admin } = own.service;
+  const { content } = sheet((await makeUser(admin)).id, 40_000);
+  const answer = admin.upload('/orders/import', content, { filename: 'stopped.csv' });
+  const { id } = await until(async () => {
+    const [row] = await select<{ id: number }>(`SELECT id FROM imports WHERE filename = 'stopped.csv'`);
+    return row;
+  });
+  await follow(page, `/console/imports/imports/${id}`);
+  await until(async () => (await admin.get(`/imports/${id}`)).data.order_count > 0);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+  await page.getByText(/orders were created$/).waitFor();
+  t.is(await page.getByText('The import was cancelled').count(), 1);
+  await page.getByRole('link', { name: 'Show the orders of that time' }).click();
+  await page.waitForURL(/\/trade\/orders\?start_time=/);
+  await answer;
+});
+
 journey('an export holds exactly the filtered rows', async (t, page) => {
   await follow(page, '/console/trade/orders?keyword=order%2012&status=pending');
   await page.locator('a.row-link').first().waitFor();
@@ -295,6 +314,7 @@ journey('the limits of a file are shown before it is sent', async (t, page) => {
   truncateSync(file, 201 * 1024 * 1024);
   await page.getByLabel('Choose a file').setInputFiles(file);
   await page.getByRole('alert').getByText('A file may have up to 200.0 MiB').waitFor();
+  t.is(await page.getByRole('button', { name: 'Try again' }).count(), 0);
   t.is(await countOf('imports'), before);
 });
 
@@ -424,7 +444,9 @@ journey('an upload whose merge fails after a while says why', async (t, page) =>
   await page.getByLabel('Files to upload').setInputFiles(picture);
   const line = page.locator('li.upload[data-state=failed]', { hasText: picture.name });
   t.is(await line.getByRole('alert').textContent(), 'The content of the file does not fit its extension');
-  await line.getByRole('button', { name: 'Remove' }).click();
+  await page.reload();
+  await page.getByLabel('Files to upload').waitFor({ state: 'attached' });
+  t.is(await page.getByText('its upload continues').count(), 0);
 });
 
 journey('what a proxy refuses by a limit of its own is put plainly', async (t, page) => {

@@ -125,6 +125,8 @@ async function run(key: string): Promise<void> {
     if (!find(key)) return cancel(key);
     if (sender.signal.aborted) return;
     const failure = error instanceof Failure ? error : new Failure(String(error), -1);
+    // What is refused for what it is cannot be continued after a reload.
+    if (failure.status === 422) cancel(key);
     if (!failure.isPassing) return change(key, { state: 'failed', failure, rate: 0 });
     change(key, { state: 'offline', rate: 0 });
     setTimeout(

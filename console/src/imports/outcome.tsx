@@ -62,17 +62,19 @@ export function Outcome({ id, list, children }: { id: number; list?: Both; child
   const { data, error, refetch } = useImport(id);
   if (error) return <Problem error={error} list={list} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton active />;
+  const hasPart = data.status === 2 && !data.dry_run && data.order_count > 0;
   return (
     <div className="stack">
       <section className="panel" aria-live="polite">
-        <Running of="rows" row={data} />
+        {/* The reason has a place of its own. */}
+        <Running of="rows" row={{ ...data, error_msg: null }} />
         <div className="cards">
           <Count label={t.good} value={data.success_count} />
           <Count label={t.bad} value={data.failed_count} />
           <Count label={t.orders} value={data.order_count} />
         </div>
         {data.error_msg && <Alert type="error" showIcon title={data.error_msg} />}
-        {data.status === 1 && <Result of={data} />}
+        {(data.status === 1 || hasPart) && <Result of={data} />}
         {children}
       </section>
       {data.status !== 0 && data.failed_count > 0 && <BadRows of={data} />}
@@ -80,18 +82,12 @@ export function Outcome({ id, list, children }: { id: number; list?: Both; child
   );
 }
 
-/** The result: only counts after a check, otherwise orders. */
-function Result({ of: { dry_run, order_count, failed_count, created_at, finished_at } }: { of: Import }) {
+/** The result: only counts after a check, otherwise orders, also of an import that was stopped or has failed. */
+function Result({ of: data }: { of: Import }) {
+  const { dry_run, order_count, created_at, finished_at } = data;
   const may = useMay();
-  if (dry_run)
-    return (
-      <Alert
-        type="info"
-        showIcon
-        title={t.checked(order_count)}
-        description={failed_count === 0 ? t.allGood : undefined}
-      />
-    );
+  const allGood = data.status === 1 && data.failed_count === 0 ? t.allGood : undefined;
+  if (dry_run) return <Alert type="info" showIcon title={t.checked(order_count)} description={allGood} />;
   const isShown = order_count > 0 && may('GET /api/admin/orders');
   const span = new URLSearchParams({ start_time: created_at, end_time: finished_at ?? created_at });
   return (
@@ -102,7 +98,7 @@ function Result({ of: { dry_run, order_count, failed_count, created_at, finished
       description={
         // Not beside the title, which a phone has no room for.
         <Flex vertical gap={8} align="start">
-          {failed_count === 0 && t.allGood}
+          {allGood}
           {isShown && <LinkButton to={`/trade/orders?${span.toString()}`}>{t.show}</LinkButton>}
         </Flex>
       }

@@ -11,7 +11,7 @@ import { texts } from '../contract/texts.ts';
 import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
 import { DownloadButton } from '../parts/show/download-button.tsx';
-import { Problem } from '../parts/show/problem.tsx';
+import { failureOf, Problem } from '../parts/show/problem.tsx';
 import { useProfile } from '../parts/show/profile.ts';
 import { showBytes } from '../parts/show/time.ts';
 import { RowPage } from '../parts/show/page.tsx';
@@ -117,6 +117,9 @@ export default function ImportWizard() {
   const step = run.isPending ? 2 : file ? 1 : 0;
   const mayStart = checked.data?.status === 1 && checked.data.order_count > 0;
   const error = run.error ?? check.error;
+  // The same file is refused again for what it is.
+  const { isPassing, status } = failureOf(error);
+  const mayHelp = isPassing || status < 400 || status >= 500;
   return (
     <RowPage list="/imports/imports" title={t.title} what={['导入', 'Import']}>
       <Steps
@@ -150,7 +153,12 @@ export default function ImportWizard() {
           </Button>
         </Flex>
       )}
-      {error && <Problem error={error} onRetry={() => file && (run.error ? start(file) : choose(file))} />}
+      {error && (
+        <Problem
+          error={error}
+          onRetry={mayHelp ? () => file && (run.error ? start(file) : choose(file)) : undefined}
+        />
+      )}
       {check.data !== undefined && (
         <Outcome id={check.data}>
           {file && mayStart && (
