@@ -668,12 +668,13 @@ journey('keys move through rows and open what is new', async (t, page) => {
 journey('failed jobs are tried again and deleted several at once', async (t, page) => {
   const failed = async (day: string) => {
     const now = new Date();
+    const key = `maintain-tables-${day}`;
     await insert(
       `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at,
          updated_at) VALUES ('maintenance', 'maintain-tables', ?, ?, 'no room', 1, '', 'failed', ?, ?, ?)`,
-      [day, JSON.stringify({ day }), now, now, now],
+      [key, JSON.stringify({ day }), now, now, now],
     );
-    return day;
+    return key;
   };
   const [first, second, third] = [
     await failed('2020-01-01'),
@@ -694,6 +695,7 @@ journey('failed jobs are tried again and deleted several at once', async (t, pag
   await page.getByText('2 done').waitFor();
   for (const key of [first, second]) t.not((await stateOf(key))[0]?.state, 'failed');
   t.is((await stateOf(third))[0]?.state, 'failed');
+  await rows.getByText('Done', { exact: true }).nth(1).waitFor();
   await rows.nth(0).getByRole('checkbox').check();
   await rows.nth(1).getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Delete 2' }).click();

@@ -94,6 +94,7 @@ export default resource('GET /api/admin/failed-jobs', {
     retried_at: ['重试时间', 'Retried at'],
   },
   above: Standing,
+  isMoving: ({ state }) => state === 'retried',
   filters: {
     queue: choice(queues),
     job: words(),
