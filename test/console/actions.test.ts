@@ -373,6 +373,7 @@ journey('the focus is in the content when what had it is gone', async (t, page) 
   const drawer = page.getByRole('dialog', { name: payment_no });
   await drawer.getByRole('button', { name: 'Simulate payment' }).press('Enter');
   await drawer.getByText('Callback sent').waitFor();
+  await drawer.locator(':focus').waitFor();
   await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
   await page.keyboard.press('Escape');
   await content.waitFor();

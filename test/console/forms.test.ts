@@ -647,6 +647,8 @@ journey('each search for a permission unfolds what it finds', async (t, page) =>
   await search.fill('refund.show');
   await form.getByText('refund.show').waitFor();
   t.is(await form.getByText('order.show').count(), 0);
+  await search.fill('nothing.show');
+  await form.getByText('No permission found').waitFor();
   await leaveScreen(page);
 });
 

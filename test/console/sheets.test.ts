@@ -166,6 +166,9 @@ freshJourney('an import that does not exist is asked for once', async (t, page) 
   await back.click();
   await page.getByRole('heading', { name: 'Imports' }).waitFor();
   t.is(asked, 1);
+  // Nor one whose address is no number.
+  await follow(page, '/console/imports/imports/abc');
+  await back.waitFor();
 });
 
 journey('an import that is stopped leads to the orders it has made', async (t, page) => {

@@ -13,6 +13,7 @@ import { Tag } from '../parts/show/states.tsx';
 const t = texts({
   'zh-CN': {
     find: '查找权限',
+    none: '没有找到权限',
     others: '其他',
     permissions: '权限',
     menus: '菜单',
@@ -22,6 +23,7 @@ const t = texts({
   },
   'en-US': {
     find: 'Find a permission',
+    none: 'No permission found',
     others: 'Others',
     permissions: 'Permissions',
     menus: 'Menus',
@@ -164,6 +166,7 @@ function Choice({ value = [], onChange, name, nodes, find, isStrict, id }: Choic
         {added > 0 && <Tag tone="green">{t.added(added)}</Tag>}
         {removed > 0 && <Tag tone="red">{t.removed(removed)}</Tag>}
       </Flex>
+      {wanted && shown.length === 0 && <p className="soft">{t.none}</p>}
       {shown.length > 0 && (
         <Tree
           // Another search unfolds what it finds.

@@ -2,7 +2,7 @@
 import { CreditCardOutlined } from '@ant-design/icons';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Alert, Button, Drawer, Flex, QRCode } from 'antd';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
@@ -13,7 +13,7 @@ import { formName, useFormOpen } from '../parts/form/open-form.ts';
 import { showAmount } from '../parts/show/money.ts';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
-import { useReturnFocus } from '../parts/show/focus.ts';
+import { keepFocus, useReturnFocus } from '../parts/show/focus.ts';
 
 const t = texts({
   'zh-CN': {
@@ -143,14 +143,22 @@ function Simulation({ paymentNo, gateway }: { paymentNo: string; gateway: Gatewa
       }),
     onSuccess: () => client.invalidateQueries(),
   });
+  const { isSuccess } = send;
+  // The button is gone.
+  useEffect(() => {
+    if (isSuccess) keepFocus();
+  }, [isSuccess]);
   return (
     <Flex vertical gap={12} align="start">
       <Alert type="info" title={t.mock} description={gateway.sign ? undefined : t.unsigned} />
       {send.error && <Problem error={send.error} />}
-      {send.isSuccess && <Alert type="success" role="status" title={t.sent} />}
-      <Button type="primary" loading={send.isPending} disabled={send.isSuccess} onClick={() => send.mutate()}>
-        {t.simulate}
-      </Button>
+      {isSuccess ? (
+        <Alert type="success" role="status" title={t.sent} />
+      ) : (
+        <Button type="primary" loading={send.isPending} onClick={() => send.mutate()}>
+          {t.simulate}
+        </Button>
+      )}
     </Flex>
   );
 }

@@ -62,7 +62,8 @@ export function Problem({
   const failure = failureOf(error);
   const left = useCountdown(failure.details.retryAfter ?? 0, failure);
   const isDenied = failure.status === 403 && failure.code === 'no_permission';
-  const isGone = failure.status === 404 && list;
+  // Also what is no number of a record.
+  const isGone = [400, 404, 422].includes(failure.status) && list;
   const retry = onRetry && !isDenied && (
     <Button size="small" disabled={left > 0} onClick={onRetry}>
       {left > 0 ? t.wait(left) : t.retry}
