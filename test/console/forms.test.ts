@@ -275,8 +275,9 @@ journey('the form of a menu names the icons it may have', async (t, page) => {
   t.pass();
 });
 
-journey('neither an entry of a tree nor one below it is offered as its parent', async (t, page) => {
+freshJourney('neither an entry of a tree nor one below it is offered as its parent', async (t, page) => {
   const { admin } = own.service;
+  await enter(page, { at: nowhere });
   const form = page.getByRole('dialog');
   const offered = page.locator('.ant-select-tree-title, .ant-select-item-option');
   for (const [address, label, named] of [
