@@ -17,6 +17,7 @@ import { openStream } from '../support/events.js';
 import {
   callBack,
   makeAdmin,
+  makeMethod,
   makeOrder,
   makePayment,
   makeRole,
@@ -304,7 +305,7 @@ test.serial(
 test.serial('a stream ends with the right to it, and a socket once its address is blocked', async (t) => {
   const role = await makeRole(service.admin, ['monitor.show']);
   const account = await makeAdmin(service.admin, [role.id]);
-  const mine = await service.anonymous.signIn(account.username, account.password);
+  const mine = await service.anonymous.signIn(account);
   const ip = '203.0.113.9';
   const socket = await openSocket(second.url, await ticketOf(mine), { 'X-Forwarded-For': ip });
   const stream = await openStream(mine.at(second.url), '/monitor/system-info/stream');
@@ -429,7 +430,7 @@ test.serial('what is written shows on open pages', async (t) => {
   const { id: methodId } = await makeMethod(admin);
   const user = await makeUser(admin);
   const order = await makeOrder(admin, '1.00', { user_id: user.id });
-  const [late, paid] = [await makePayment(admin, methodId), await paidPayment(admin, methodId)];
+  const [late, paid] = [await makePayment(admin), await paidPayment(admin)];
   const socket = await openSocket(service.url, await ticketOf(admin));
   let department = 0;
   const writes: [string, string, () => Promise<unknown>][] = [
@@ -452,7 +453,7 @@ test.serial('what is written shows on open pages', async (t) => {
       'payments',
       () => admin.post('/payments', { order_no: order.order_no, payment_method_id: methodId }),
     ],
-    ['a paid order', 'orders', () => admin.post('//api/payment/notify/mock', mockCallback(late))],
+    ['a paid order', 'orders', () => callBack(admin, late)],
     [
       'a refund',
       'refunds',
