@@ -1,4 +1,4 @@
-// The command line where it changes much at once: migrations, upkeep, queues, money that is stuck. And how it is found.
+// The command line where it changes much at once: migrations, maintenance, queues, money that is stuck. And how it is found.
 import '../support/environment.js';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 // Lists of many rows: deep pages of orders from both ends, logs by time and by record, payments of an assignee. Figures and
-// upkeep beside many rows. And totals: exact while counting is quick, else at most twenty times as old as counting takes.
+// maintenance beside many rows. And totals: exact while counting is quick, else at most twenty times as old as counting takes.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { bulk, change, db, select } from '../../src/lib/database/db.js';

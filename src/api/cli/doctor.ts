@@ -28,7 +28,7 @@ import {
   warning,
   type Finding,
 } from './database-checks.js';
-import { storageTexts } from './upkeep.js';
+import { storageTexts } from './maintenance.js';
 
 export function addDoctorCommand(program: Command): void {
   does(

@@ -9,7 +9,7 @@ import { addDoctorCommand } from './doctor.js';
 import { addJobCommands } from './jobs.js';
 import { addMigrateCommands } from './migrate.js';
 import { addPaymentCommands } from './payments.js';
-import { addUpkeepCommands } from './upkeep.js';
+import { addMaintenanceCommands } from './maintenance.js';
 import { addVerifyCommand } from './verify.js';
 
 const program = new Command('back-office')
@@ -29,7 +29,7 @@ addAdminCommands(program);
 addMigrateCommands(program);
 addJobCommands(program);
 addPaymentCommands(program);
-addUpkeepCommands(program);
+addMaintenanceCommands(program);
 addVerifyCommand(program);
 addDoctorCommand(program);
 addDemoCommand(program);

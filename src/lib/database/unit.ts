@@ -1,6 +1,7 @@
 // What commits with the write of a request, in its transaction.
 import type { Transaction } from 'sequelize';
 
+/** For callers that only pass it on. */
 export type { Transaction };
 
 /** Statements that commit in the same transaction as a write. */

@@ -175,15 +175,15 @@ export async function countJobs(): Promise<QueueCounts[]> {
 async function count(name: QueueName): Promise<QueueCounts> {
   const queue = queueFor(name);
   // Those that yield to others stand in a line of their own.
-  const [{ waiting = 0, prioritized = 0, active = 0, delayed = 0 }, [one, other]] = await Promise.all([
+  const [{ waiting = 0, prioritized = 0, active = 0, delayed = 0 }, oldest] = await Promise.all([
     queue.getJobCounts(...(['waiting', 'prioritized', 'active', 'delayed'] as const)),
     queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
   ]);
   // Job and process may have different clocks.
-  const since = Math.min(Date.now(), dueAt(one), dueAt(other));
+  const since = Math.min(Date.now(), ...oldest.map(dueAt));
   const oldest_seconds = Math.round((Date.now() - since) / 1000);
   return { name, waiting: waiting + prioritized, active, delayed, oldest_seconds };
 }
 
-// It waits since it was due.
+// It waits since it was due. Redis may have lost the job but for its id.
 const dueAt = (job: Job | undefined): number => (job ? job.timestamp + (job.opts.delay ?? 0) : Date.now());

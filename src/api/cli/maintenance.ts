@@ -16,7 +16,7 @@ import { deleteBlacklists } from '../../models/office/blacklist.js';
 import { changing, scopes } from '../../models/tables/versions.js';
 import { does, table, type Outcome } from './command.js';
 
-export function addUpkeepCommands(program: Command): void {
+export function addMaintenanceCommands(program: Command): void {
   const blacklist = program.command('blacklist').description('addresses turned away: list, remove');
   does(blacklist.command('list').description('every entry'), listBlacklist);
   does(
