@@ -38,7 +38,6 @@ const maxKeyMs = Math.floor(config.payments.callbackDeadlineMs / 2);
 const plainAnswer = ({ status, body }: NonNullable<Channel['accepted']>) => new PlainAnswer(status, body);
 
 const shared = {
-  method: 'POST',
   host: true,
   access: 'public',
   // Only refused callbacks are limited (`accept`).
@@ -68,9 +67,8 @@ const shared = {
 const refusals: ErrorSlug[] = [...callbackRefusals, 'too_many_requests'];
 
 export const routes = [
-  route({
+  route('POST', '/api/payment/notify/{type}', {
     ...shared,
-    path: '/api/payment/notify/{type}',
     name: 'notifyPayment',
     summary: 'Receive the result of a payment from its channel',
     params: Joi.object<{ type: string }, true>({ type: channelType().max(64).required() }),
@@ -80,9 +78,8 @@ export const routes = [
       return receive(params.type, call, ctx);
     },
   }),
-  route({
+  route('POST', '/api/payment/notify/{type}/{tenant}', {
     ...shared,
-    path: '/api/payment/notify/{type}/{tenant}',
     name: 'notifyTenantPayment',
     summary: 'Receive the result of a payment in a multi-tenant deployment',
     params: Joi.object<{ type: string; tenant: string }, true>({

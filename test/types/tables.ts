@@ -62,9 +62,7 @@ export async function wrongReads(): Promise<void> {
 }
 
 export const wrongAnswers = [
-  route({
-    method: 'GET',
-    path: '/wrong',
+  route('GET', '/wrong', {
     name: 'wrong',
     summary: 'Answers something else than it says',
     access: 'public',
@@ -72,9 +70,7 @@ export const wrongAnswers = [
     // @ts-expect-error a field of the answer is missing
     handle: () => Promise.resolve({ id: 1 }),
   }),
-  route({
-    method: 'GET',
-    path: '/wrong-department',
+  route('GET', '/wrong-department', {
     name: 'wrongDepartment',
     summary: 'Answers a role as a department',
     access: 'public',

@@ -39,9 +39,7 @@ export function exportRoutes(type: ExportType, title: Text): Route[] {
   const noun = type.replace(/s$/, '');
   const access = can(`${noun}.export`, `导出${title.zh}`, `Export ${title.en}`);
   return [
-    route({
-      method: 'POST',
-      path: `/${segment}/export`,
+    route('POST', `/${segment}/export`, {
       name: `export${nounOf(noun)}s`,
       limit: 'export',
       summary: `Export ${title.en} into a file`,
@@ -63,9 +61,7 @@ export function exportRoutes(type: ExportType, title: Text): Route[] {
       },
       repeat: (id) => Promise.resolve({ export_id: id, status: 0 }),
     }),
-    route({
-      method: 'GET',
-      path: `/${segment}/export/status/{id}`,
+    route('GET', `/${segment}/export/status/{id}`, {
       name: `show${nounOf(noun)}Export`,
       summary: `Show an export of ${title.en}`,
       access,

@@ -21,9 +21,7 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
   const count = record({ count: integer() });
   const destroy = can(`${noun}.destroy`, `删除${title.zh}`, `Delete ${title.en}`);
   return [
-    route({
-      method: 'POST',
-      path: `/${segment}/batch-delete`,
+    route('POST', `/${segment}/batch-delete`, {
       name: `delete${nounOf(noun)}s`,
       summary: 'Delete several entries',
       access: destroy,
@@ -31,9 +29,7 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
       response: count,
       handle: async ({ body }) => ({ count: await deleteLogs(table, body.ids) }),
     }),
-    route({
-      method: 'POST',
-      path: `/${segment}/clean`,
+    route('POST', `/${segment}/clean`, {
       name: `clean${nounOf(noun)}s`,
       deadlineMs: Infinity,
       summary: 'Delete entries older than a number of days',
@@ -44,9 +40,7 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
       response: count,
       handle: async ({ body }) => ({ count: await cleanLogs(table, body.days) }),
     }),
-    route({
-      method: 'GET',
-      path: `/${segment}/{id}`,
+    route('GET', `/${segment}/{id}`, {
       name: `show${nounOf(noun)}`,
       summary: 'Show an entry',
       access: can(`${noun}.show`, `查看${title.zh}`, `Show ${title.en}`),
@@ -55,9 +49,7 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
       response: item,
       handle: ({ params }) => find(params.id),
     }),
-    route({
-      method: 'DELETE',
-      path: `/${segment}/{id}`,
+    route('DELETE', `/${segment}/{id}`, {
       name: `delete${nounOf(noun)}`,
       summary: 'Delete an entry',
       access: destroy,

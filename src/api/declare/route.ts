@@ -96,9 +96,7 @@ interface RouteDefinition<
   R = unknown,
   U extends UploadDeclaration | undefined = UploadDeclaration | undefined,
 > {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below /api/admin, parameters as {name}; with `host` below the host itself. */
-  path: string;
+  /** Its path is below the host itself instead of /api/admin. */
   host?: boolean;
   /** Unique name of the operation, a verb and its object (`operationId`). */
   name: string;
@@ -163,9 +161,13 @@ interface RouteDefinition<
   repeat?: (id: number, call: Call<A, P, Q, B, U>) => Promise<NoInfer<R>>;
 }
 
-export type Route = RouteDefinition<Access, object, object, object>;
+export interface Route extends RouteDefinition<Access, object, object, object> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Parameters as {name}. */
+  path: string;
+}
 
-/** Declares a route. */
+/** Declares a route below /api/admin. */
 export function route<
   A extends Access,
   P = object,
@@ -173,8 +175,8 @@ export function route<
   B = object,
   R = unknown,
   const U extends UploadDeclaration | undefined = undefined,
->(definition: RouteDefinition<A, P, Q, B, R, U>): Route {
-  return definition as unknown as Route;
+>(method: Route['method'], path: string, definition: RouteDefinition<A, P, Q, B, R, U>): Route {
+  return { method, path, ...definition } as unknown as Route;
 }
 
 const adminPrefix = '/api/admin';

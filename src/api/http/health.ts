@@ -13,9 +13,7 @@ import { route } from '../declare/route.js';
 const ok = Joi.string().valid('ok').required();
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/healthz',
+  route('GET', '/healthz', {
     name: 'checkHealth',
     host: true,
     anyAddress: true,
@@ -29,9 +27,7 @@ export const routes = [
     }),
     handle: () => Promise.resolve({ status: 'ok', version: config.version, commit: config.commit }),
   }),
-  route({
-    method: 'GET',
-    path: '/readyz',
+  route('GET', '/readyz', {
     name: 'checkReadiness',
     host: true,
     anyAddress: true,

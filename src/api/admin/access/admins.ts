@@ -46,9 +46,7 @@ const fields = {
 };
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/admins',
+  route('GET', '/admins', {
     name: 'listAdmins',
     summary: 'List administrators',
     description: '`department_id` includes the departments below it.',
@@ -57,9 +55,7 @@ export const routes = [
     response: pageOf(admin),
     handle: ({ query }) => listAdmins(query),
   }),
-  route({
-    method: 'POST',
-    path: '/admins',
+  route('POST', '/admins', {
     name: 'createAdmin',
     summary: 'Create an administrator',
     access: can('admin.store', '创建管理员', 'Create administrators'),
@@ -87,9 +83,7 @@ export const routes = [
     repeat: (id) => getAdmin(id),
   }),
   ...exportRoutes('admins', { zh: '管理员', en: 'administrators' }),
-  route({
-    method: 'GET',
-    path: '/admins/{id}',
+  route('GET', '/admins/{id}', {
     name: 'showAdmin',
     summary: 'Show an administrator',
     access: can('admin.show', '查看管理员', 'Show administrators'),
@@ -98,9 +92,7 @@ export const routes = [
     response: admin,
     handle: ({ params }) => getAdmin(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/admins/{id}',
+  route('PUT', '/admins/{id}', {
     name: 'updateAdmin',
     summary: 'Change an administrator',
     description: 'Only the fields sent change; `role_ids` replaces the roles. The username is fixed.',
@@ -125,9 +117,7 @@ export const routes = [
       return getAdmin(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/admins/{id}',
+  route('DELETE', '/admins/{id}', {
     name: 'deleteAdmin',
     summary: 'Delete an administrator',
     access: can('admin.destroy', '删除管理员', 'Delete administrators'),
@@ -143,9 +133,7 @@ export const routes = [
     subject: ({ params }, t) => getAdmin(params.id, t),
     handle: ({ admin: holder, params }) => deleteAdmin(holder, params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/admins/{id}/password',
+  route('PUT', '/admins/{id}/password', {
     name: 'resetAdminPassword',
     summary: 'Set a new password and end all sessions of that administrator',
     access: can('admin.reset_password', '重置密码', 'Reset passwords'),
@@ -159,9 +147,7 @@ export const routes = [
       await resetAdminPassword(holder, params.id, body.password);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/admins/{id}/tokens',
+  route('DELETE', '/admins/{id}/tokens', {
     name: 'endAdminSessions',
     summary: 'End all sessions of an administrator',
     access: can('admin.kick_out', '强制管理员下线', 'End sessions of administrators'),

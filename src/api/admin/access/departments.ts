@@ -42,9 +42,7 @@ const fields = {
 };
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/departments',
+  route('GET', '/departments', {
     name: 'listDepartments',
     summary: 'Get the department tree, or matching departments as a flat list',
     access: can('department.index', '查看部门列表', 'List departments'),
@@ -55,9 +53,7 @@ export const routes = [
     response: record({ list: forestOf('DepartmentNode', keys) }),
     handle: async ({ query }) => ({ list: await departmentTree(query) }),
   }),
-  route({
-    method: 'POST',
-    path: '/departments',
+  route('POST', '/departments', {
     name: 'createDepartment',
     summary: 'Create a department',
     access: can('department.store', '创建部门', 'Create departments'),
@@ -67,9 +63,7 @@ export const routes = [
     handle: async ({ body }) => getDepartment(await createDepartment(noneToZero(body))),
     repeat: (id) => getDepartment(id),
   }),
-  route({
-    method: 'GET',
-    path: '/departments/{id}',
+  route('GET', '/departments/{id}', {
     name: 'showDepartment',
     summary: 'Show a department',
     access: can('department.show', '查看部门', 'Show departments'),
@@ -78,9 +72,7 @@ export const routes = [
     response: department,
     handle: ({ params }) => getDepartment(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/departments/{id}',
+  route('PUT', '/departments/{id}', {
     name: 'updateDepartment',
     summary: 'Change or move a department',
     access: can('department.update', '修改部门', 'Change departments'),
@@ -94,9 +86,7 @@ export const routes = [
       return getDepartment(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/departments/{id}',
+  route('DELETE', '/departments/{id}', {
     name: 'deleteDepartment',
     summary: 'Delete a department without children and administrators',
     access: can('department.destroy', '删除部门', 'Delete departments'),

@@ -33,9 +33,7 @@ interface LoginBody {
 }
 
 export const routes = [
-  route({
-    method: 'POST',
-    path: '/login',
+  route('POST', '/login', {
     name: 'signIn',
     limit: 'sign-in',
     bodyBytes: 4096,
@@ -90,9 +88,7 @@ export const routes = [
       };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/login/captcha',
+  route('GET', '/login/captcha', {
     name: 'getCaptcha',
     summary: 'Get a captcha, or check whether one is required',
     access: 'public',

@@ -46,27 +46,21 @@ const fields = {
 const tree = record({ list: menuForest });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/menus',
+  route('GET', '/menus', {
     name: 'listMenus',
     summary: 'Get the whole menu tree, disabled menus included',
     access: can('menu.index', '查看菜单列表', 'List menus'),
     response: tree,
     handle: async () => ({ list: await menuTree() }),
   }),
-  route({
-    method: 'GET',
-    path: '/menus/tree',
+  route('GET', '/menus/tree', {
     name: 'listOwnMenus',
     summary: 'Get your enabled menus',
     access: 'signedIn',
     response: tree,
     handle: async ({ admin }) => ({ list: await menuTreeFor(admin) }),
   }),
-  route({
-    method: 'POST',
-    path: '/menus',
+  route('POST', '/menus', {
     name: 'createMenu',
     summary: 'Create a menu',
     access: can('menu.store', '创建菜单', 'Create menus'),
@@ -81,9 +75,7 @@ export const routes = [
     handle: async ({ admin, body }) => getMenu(await createMenu(admin, noneToZero(body))),
     repeat: (id) => getMenu(id),
   }),
-  route({
-    method: 'GET',
-    path: '/menus/{id}',
+  route('GET', '/menus/{id}', {
     name: 'showMenu',
     summary: 'Show a menu',
     access: can('menu.show', '查看菜单', 'Show menus'),
@@ -92,9 +84,7 @@ export const routes = [
     response: menuRecord,
     handle: ({ params }) => getMenu(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/menus/{id}',
+  route('PUT', '/menus/{id}', {
     name: 'updateMenu',
     summary: 'Change or move a menu',
     access: can('menu.update', '修改菜单', 'Change menus'),
@@ -115,9 +105,7 @@ export const routes = [
       return getMenu(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/menus/{id}',
+  route('DELETE', '/menus/{id}', {
     name: 'deleteMenu',
     summary: 'Delete a menu without children',
     access: can('menu.destroy', '删除菜单', 'Delete menus'),

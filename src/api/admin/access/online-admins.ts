@@ -27,9 +27,7 @@ const access = can('online_admin.kick_out', '强制在线管理员下线', 'End 
 const maxAtOnce = 100;
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/online-admins',
+  route('GET', '/online-admins', {
     name: 'listOnlineAdmins',
     summary: 'List online administrators',
     access: can('online_admin.index', '查看在线管理员', 'List online administrators'),
@@ -37,9 +35,7 @@ export const routes = [
     response: pageOf(session),
     handle: ({ admin, query }) => listOnline(admin, query),
   }),
-  route({
-    method: 'POST',
-    path: '/online-admins/batch-kick-out',
+  route('POST', '/online-admins/batch-kick-out', {
     name: 'endSessions',
     summary: 'End several sessions',
     description: '`token_ids`: session ids, comma separated, at most 100.',
@@ -49,9 +45,7 @@ export const routes = [
     response: record({ count: integer() }),
     handle: async ({ admin, body }) => ({ count: await kickOut(admin, readIds(body.token_ids)) }),
   }),
-  route({
-    method: 'DELETE',
-    path: '/online-admins/{id}',
+  route('DELETE', '/online-admins/{id}', {
     name: 'endSession',
     summary: 'End a session at once',
     access,

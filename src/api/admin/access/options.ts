@@ -52,9 +52,7 @@ const lists: Record<OptionType | 'dictionary', string> = {
 };
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/options',
+  route('GET', '/options', {
     name: 'listOptions',
     summary: 'List values and labels of enabled entries, for select boxes',
     description: 'Each type asks for the right to list what it shows.',

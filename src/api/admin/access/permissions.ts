@@ -45,9 +45,7 @@ const fields = {
 };
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/permissions',
+  route('GET', '/permissions', {
     name: 'listPermissions',
     summary: 'List permissions',
     access: can('permission.index', '查看权限列表', 'List permissions'),
@@ -55,9 +53,7 @@ export const routes = [
     response: pageOf(permission),
     handle: ({ query }) => listPermissions(query),
   }),
-  route({
-    method: 'POST',
-    path: '/permissions',
+  route('POST', '/permissions', {
     name: 'createPermission',
     summary: 'Create a permission',
     access: can('permission.store', '创建权限', 'Create permissions'),
@@ -73,9 +69,7 @@ export const routes = [
     handle: async ({ admin, body }) => getPermission(await createPermission(body, covers(admin))),
     repeat: (id) => getPermission(id),
   }),
-  route({
-    method: 'GET',
-    path: '/permissions/{id}',
+  route('GET', '/permissions/{id}', {
     name: 'showPermission',
     summary: 'Show a permission',
     access: can('permission.show', '查看权限', 'Show permissions'),
@@ -84,9 +78,7 @@ export const routes = [
     response: permission,
     handle: ({ params }) => getPermission(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/permissions/{id}',
+  route('PUT', '/permissions/{id}', {
     name: 'updatePermission',
     summary: 'Change a permission',
     access: can('permission.update', '修改权限', 'Change permissions'),
@@ -106,9 +98,7 @@ export const routes = [
       return getPermission(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/permissions/{id}',
+  route('DELETE', '/permissions/{id}', {
     name: 'deletePermission',
     summary: 'Delete a permission',
     access: can('permission.destroy', '删除权限', 'Delete permissions'),

@@ -59,9 +59,7 @@ const writing = [
 ] as const;
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/roles',
+  route('GET', '/roles', {
     name: 'listRoles',
     summary: 'List roles',
     access: can('role.index', '查看角色列表', 'List roles'),
@@ -69,9 +67,7 @@ export const routes = [
     response: pageOf(resource('Role', keys)),
     handle: ({ query }) => listRoles(query),
   }),
-  route({
-    method: 'POST',
-    path: '/roles',
+  route('POST', '/roles', {
     name: 'createRole',
     summary: 'Create a role',
     access: can('role.store', '创建角色', 'Create roles'),
@@ -85,9 +81,7 @@ export const routes = [
     handle: async ({ admin, body }) => getRole(await createRole(admin, body)),
     repeat: (id) => getRole(id),
   }),
-  route({
-    method: 'GET',
-    path: '/roles/{id}',
+  route('GET', '/roles/{id}', {
     name: 'showRole',
     summary: 'Show a role with its permissions and menus',
     access: can('role.show', '查看角色', 'Show roles'),
@@ -96,9 +90,7 @@ export const routes = [
     response: detail,
     handle: ({ params }) => getRole(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/roles/{id}',
+  route('PUT', '/roles/{id}', {
     name: 'updateRole',
     summary: 'Change a role',
     description: 'Only the fields sent change; `permission_ids` and `menu_ids` replace the sets.',
@@ -113,9 +105,7 @@ export const routes = [
       return getRole(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/roles/{id}',
+  route('DELETE', '/roles/{id}', {
     name: 'deleteRole',
     summary: 'Delete a role that nobody has',
     access: can('role.destroy', '删除角色', 'Delete roles'),

@@ -74,9 +74,7 @@ const profile = resource('Profile', {
 });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/info',
+  route('GET', '/info', {
     name: 'getProfile',
     summary: 'Get the signed-in administrator with permissions, menus and configuration',
     access: 'signedIn',
@@ -85,9 +83,7 @@ export const routes = [
     response: profile,
     handle: ({ admin }) => profileOf(admin),
   }),
-  route({
-    method: 'POST',
-    path: '/logout',
+  route('POST', '/logout', {
     name: 'signOut',
     summary: 'Revoke the token',
     title: { zh: '退出登录', en: 'Sign out' },
@@ -98,18 +94,14 @@ export const routes = [
       await revokeSessions({ jti: admin.jti });
     },
   }),
-  route({
-    method: 'GET',
-    path: '/heartbeat',
+  route('GET', '/heartbeat', {
     name: 'keepAlive',
     summary: 'Keep the session alive',
     access: 'signedIn',
     response: record({ server_time: timestamp(), unread_count: integer() }),
     handle: async ({ admin }) => ({ server_time: now(), unread_count: await countUnread(admin.adminId) }),
   }),
-  route({
-    method: 'PUT',
-    path: '/profile',
+  route('PUT', '/profile', {
     name: 'updateProfile',
     summary: 'Change your profile',
     title: { zh: '修改个人资料', en: 'Change my profile' },
@@ -129,9 +121,7 @@ export const routes = [
       return profileOf(admin);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/profile/sessions',
+  route('GET', '/profile/sessions', {
     name: 'listOwnSessions',
     summary: 'List your sessions',
     description: 'Last used first, at most 100; `is_current` marks the session of this request.',
@@ -139,9 +129,7 @@ export const routes = [
     response: listOf(ownSession),
     handle: ({ admin }) => listOwnSessions(admin),
   }),
-  route({
-    method: 'DELETE',
-    path: '/profile/sessions/{id}',
+  route('DELETE', '/profile/sessions/{id}', {
     name: 'endOwnSession',
     summary: 'End one of your sessions at once',
     title: { zh: '结束个人会话', en: 'End a session of mine' },
@@ -151,9 +139,7 @@ export const routes = [
     response: null,
     handle: ({ admin, params }) => endOwnSession(admin, params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/password',
+  route('PUT', '/password', {
     name: 'changePassword',
     summary: 'Change your password and end your other sessions',
     title: { zh: '修改个人密码', en: 'Change my password' },

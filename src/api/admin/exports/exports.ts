@@ -35,9 +35,7 @@ const download = can('export.download', '下载导出文件', 'Download exports'
 const destroy = can('export.destroy', '删除导出', 'Delete exports');
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/exports',
+  route('GET', '/exports', {
     name: 'listExports',
     summary: 'List exports',
     access: can('export.index', '查看导出列表', 'List exports'),
@@ -50,9 +48,7 @@ export const routes = [
     response: pageOf(exportRecord),
     handle: ({ admin, query }) => listExports(admin, query),
   }),
-  route({
-    method: 'POST',
-    path: '/exports/batch-delete',
+  route('POST', '/exports/batch-delete', {
     name: 'deleteExports',
     summary: 'Delete several exports',
     description: 'Running ones are cancelled. Answers how many there were; others’ are left alone.',
@@ -61,9 +57,7 @@ export const routes = [
     response: record({ count: integer() }),
     handle: async ({ admin, body }) => ({ count: await deleteExports(admin, body.ids) }),
   }),
-  route({
-    method: 'GET',
-    path: '/exports/{id}',
+  route('GET', '/exports/{id}', {
     name: 'showExport',
     summary: 'Show an export',
     access: show,
@@ -72,9 +66,7 @@ export const routes = [
     response: exportRecord,
     handle: ({ admin, params }) => getExport(admin, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/exports/{id}/progress',
+  route('GET', '/exports/{id}/progress', {
     name: 'streamExport',
     limit: 'stream',
     summary: 'Stream an export as server-sent events until it has ended',
@@ -96,9 +88,7 @@ export const routes = [
       });
     },
   }),
-  route({
-    method: 'GET',
-    path: '/exports/{id}/download',
+  route('GET', '/exports/{id}/download', {
     name: 'downloadExport',
     summary: 'Download the file',
     access: download,
@@ -109,9 +99,7 @@ export const routes = [
     response: null,
     handle: ({ admin, params }, ctx) => sendExport(ctx, admin, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/exports/{id}/link',
+  route('GET', '/exports/{id}/link', {
     name: 'linkExport',
     summary: 'Get a signed URL of the file',
     description: linkDescription,
@@ -124,9 +112,7 @@ export const routes = [
       return linkTo(`/exports/${params.id}/download`, admin);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/exports/{id}',
+  route('DELETE', '/exports/{id}', {
     name: 'deleteExport',
     summary: 'Delete an export with its file; a running one is cancelled',
     access: destroy,

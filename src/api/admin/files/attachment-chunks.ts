@@ -69,9 +69,7 @@ type Standing = Answered<typeof standing> | Answered<typeof attachment>;
 const store = can('attachment.store', '上传附件', 'Upload attachments');
 
 export const routes = [
-  route({
-    method: 'POST',
-    path: '/attachments/chunk',
+  route('POST', '/attachments/chunk', {
     name: 'uploadChunk',
     summary: 'Upload a file in chunks',
     description:
@@ -115,9 +113,7 @@ export const routes = [
       return body.action === 'merge' ? merge(key, body) : cancel(key, chunkId);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/attachments/chunk',
+  route('GET', '/attachments/chunk', {
     name: 'showChunkUpload',
     summary: 'Get the progress of a chunked upload',
     access: store,

@@ -40,9 +40,7 @@ const sent = {
 } as const;
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/attachments',
+  route('GET', '/attachments', {
     name: 'listAttachments',
     summary: 'List attachments',
     access: can('attachment.index', '查看附件列表', 'List attachments'),
@@ -57,9 +55,7 @@ export const routes = [
     response: pageOf(attachment),
     handle: ({ query }) => listAttachments(query),
   }),
-  route({
-    method: 'POST',
-    path: '/attachments/upload',
+  route('POST', '/attachments/upload', {
     name: 'uploadAttachment',
     limit: 'upload',
     summary: 'Upload a file',
@@ -87,9 +83,7 @@ export const routes = [
     },
     repeat: (id) => getAttachment(id),
   }),
-  route({
-    method: 'POST',
-    path: '/attachments/batch-delete',
+  route('POST', '/attachments/batch-delete', {
     name: 'deleteAttachments',
     summary: 'Delete several attachments',
     access: destroy,
@@ -97,9 +91,7 @@ export const routes = [
     response: record({ count: integer() }),
     handle: async ({ body }) => ({ count: await deleteAttachments(body.ids) }),
   }),
-  route({
-    method: 'GET',
-    path: '/attachments/{id}',
+  route('GET', '/attachments/{id}', {
     name: 'showAttachment',
     summary: 'Show an attachment',
     access: show,
@@ -108,9 +100,7 @@ export const routes = [
     response: attachment,
     handle: ({ params }) => getAttachment(params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/attachments/{id}/preview',
+  route('GET', '/attachments/{id}/preview', {
     name: 'previewAttachment',
     summary: 'Preview the file inline',
     description:
@@ -118,18 +108,14 @@ export const routes = [
     ...sent,
     handle: ({ params }, ctx) => sendAttachment(ctx, params.id, true),
   }),
-  route({
-    method: 'GET',
-    path: '/attachments/{id}/download',
+  route('GET', '/attachments/{id}/download', {
     name: 'downloadAttachment',
     summary: 'Download the file',
     description: 'Answers one byte range.',
     ...sent,
     handle: ({ params }, ctx) => sendAttachment(ctx, params.id, false),
   }),
-  route({
-    method: 'GET',
-    path: '/attachments/{id}/link',
+  route('GET', '/attachments/{id}/link', {
     name: 'linkAttachment',
     summary: 'Get a signed URL of the file',
     description: linkDescription,
@@ -145,9 +131,7 @@ export const routes = [
       return linkTo(`/attachments/${params.id}/${query.inline ? 'preview' : 'download'}`, admin);
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/attachments/{id}/display-name',
+  route('PUT', '/attachments/{id}/display-name', {
     name: 'renameAttachment',
     summary: 'Change the display name of an attachment',
     access: can('attachment.update', '重命名附件', 'Rename attachments'),
@@ -164,9 +148,7 @@ export const routes = [
       return getAttachment(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/attachments/{id}',
+  route('DELETE', '/attachments/{id}', {
     name: 'deleteAttachment',
     summary: 'Delete an attachment',
     access: destroy,

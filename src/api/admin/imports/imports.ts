@@ -44,9 +44,7 @@ const progressEveryMs = 1000;
 const { page, page_size } = listKeys([]);
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/imports',
+  route('GET', '/imports', {
     name: 'listImports',
     summary: 'List imports',
     access: can('import.index', '查看导入列表', 'List imports'),
@@ -61,9 +59,7 @@ export const routes = [
     response: pageOf(item),
     handle: ({ admin, query }) => listImports(admin, query),
   }),
-  route({
-    method: 'GET',
-    path: '/imports/template',
+  route('GET', '/imports/template', {
     name: 'downloadImportTemplate',
     summary: 'Download the import template',
     description: 'The names of the columns, and below them a row that says what each takes; delete that row.',
@@ -78,9 +74,7 @@ export const routes = [
       return sendCsv(ctx, 'orders.csv', () => Promise.resolve(sheet));
     },
   }),
-  route({
-    method: 'GET',
-    path: '/imports/{id}',
+  route('GET', '/imports/{id}', {
     name: 'showImport',
     summary: 'Show an import',
     access: show,
@@ -89,9 +83,7 @@ export const routes = [
     response: item,
     handle: ({ admin, params }) => getImport(admin, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/imports/{id}/progress',
+  route('GET', '/imports/{id}/progress', {
     name: 'streamImport',
     limit: 'stream',
     summary: 'Stream an import as server-sent events until it has ended',
@@ -113,9 +105,7 @@ export const routes = [
       });
     },
   }),
-  route({
-    method: 'GET',
-    path: '/imports/{id}/errors',
+  route('GET', '/imports/{id}/errors', {
     name: 'listImportErrors',
     summary: 'List the failed rows of an import with their reasons',
     access: show,
@@ -130,9 +120,7 @@ export const routes = [
       return listErrors(params.id, query, currentLanguage());
     },
   }),
-  route({
-    method: 'GET',
-    path: '/imports/{id}/error-file',
+  route('GET', '/imports/{id}/error-file', {
     name: 'downloadImportErrors',
     summary: 'Download the failed rows, to correct and import them again',
     description:
@@ -154,9 +142,7 @@ export const routes = [
       await sendCsv(ctx, name, () => openErrorFile(params.id, currentLanguage()));
     },
   }),
-  route({
-    method: 'GET',
-    path: '/imports/{id}/link',
+  route('GET', '/imports/{id}/link', {
     name: 'linkImportErrors',
     summary: 'Get a signed URL of the error file',
     description: linkDescription,
@@ -170,9 +156,7 @@ export const routes = [
       return linkTo(`/imports/${params.id}/error-file`, admin);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/imports/{id}/cancel',
+  route('POST', '/imports/{id}/cancel', {
     name: 'cancelImport',
     summary: 'Stop a waiting or running import',
     description: 'Orders it has made stay; `order_count` says how many.',
@@ -185,9 +169,7 @@ export const routes = [
       return getImport(admin, params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/imports/{id}',
+  route('DELETE', '/imports/{id}', {
     name: 'deleteImport',
     summary: 'Delete the record of an ended import',
     description: 'Orders it has made stay.',

@@ -22,9 +22,7 @@ const item = resource('LoginLog', {
 });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/login-logs',
+  route('GET', '/login-logs', {
     name: 'listLoginLogs',
     summary: 'List attempts to sign in',
     access: can('login_log.index', '查看登录日志列表', 'List login logs'),

@@ -37,9 +37,7 @@ const item = resource('OperationLog', {
 const titled = <T extends { title: string }>(entry: T): T => ({ ...entry, title: shownTitle(entry.title) });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/operation-logs',
+  route('GET', '/operation-logs', {
     name: 'listOperationLogs',
     summary: 'List operations of administrators',
     access: can('operation_log.index', '查看操作日志列表', 'List operation logs'),

@@ -22,9 +22,7 @@ const item = resource('SystemLog', {
 });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/system-logs',
+  route('GET', '/system-logs', {
     name: 'listSystemLogs',
     summary: 'List warnings and errors of the service',
     access: can('system_log.index', '查看系统日志列表', 'List system logs'),

@@ -33,9 +33,7 @@ const fields = {
 };
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/blacklists',
+  route('GET', '/blacklists', {
     name: 'listBlacklists',
     summary: 'List blocked addresses, with the caller’s own address',
     access: can('blacklist.index', '查看黑名单列表', 'List blacklist entries'),
@@ -43,9 +41,7 @@ export const routes = [
     response: pageOf(entry, { client_ip: text() }),
     handle: async ({ query, ip }) => ({ ...(await listBlacklists(query)), client_ip: ip }),
   }),
-  route({
-    method: 'POST',
-    path: '/blacklists',
+  route('POST', '/blacklists', {
     name: 'createBlacklist',
     summary: 'Block an address, a CIDR block or a range first-last',
     description:
@@ -57,9 +53,7 @@ export const routes = [
     handle: async ({ body, ip }) => getBlacklist(await createBlacklist(body, ip)),
     repeat: (id) => getBlacklist(id),
   }),
-  route({
-    method: 'DELETE',
-    path: '/blacklists/batch',
+  route('DELETE', '/blacklists/batch', {
     name: 'deleteBlacklists',
     summary: 'Delete several entries',
     access: can('blacklist.destroy', '删除黑名单', 'Delete blacklist entries'),
@@ -67,9 +61,7 @@ export const routes = [
     response: record({ count: integer() }),
     handle: async ({ body }) => ({ count: await deleteBlacklists(body.ids) }),
   }),
-  route({
-    method: 'GET',
-    path: '/blacklists/{id}',
+  route('GET', '/blacklists/{id}', {
     name: 'showBlacklist',
     summary: 'Show an entry',
     access: can('blacklist.show', '查看黑名单', 'Show blacklist entries'),
@@ -78,9 +70,7 @@ export const routes = [
     response: entry,
     handle: ({ params }) => getBlacklist(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/blacklists/{id}',
+  route('PUT', '/blacklists/{id}', {
     name: 'updateBlacklist',
     summary: 'Change an entry',
     access: can('blacklist.update', '修改黑名单', 'Change blacklist entries'),
@@ -94,9 +84,7 @@ export const routes = [
       return getBlacklist(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/blacklists/{id}',
+  route('DELETE', '/blacklists/{id}', {
     name: 'deleteBlacklist',
     summary: 'Delete an entry',
     access: can('blacklist.destroy', '删除黑名单', 'Delete blacklist entries'),

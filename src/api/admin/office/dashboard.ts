@@ -102,18 +102,14 @@ const snapshots = new LRUCache<string, Awaited<ReturnType<typeof readSnapshot>>>
 });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/dashboard/count',
+  route('GET', '/dashboard/count', {
     name: 'showDashboardCounts',
     summary: 'Get current and daily counts, with the latest sign-ins and operations',
     access,
     response: count,
     handle: () => dashboardCount(),
   }),
-  route({
-    method: 'GET',
-    path: '/dashboard/user-access-source',
+  route('GET', '/dashboard/user-access-source', {
     name: 'showAccessSources',
     summary: 'Get sign-ins of the last thirty days by kind of device',
     access,
@@ -125,9 +121,7 @@ export const routes = [
     ),
     handle: () => userAccessSource(),
   }),
-  route({
-    method: 'GET',
-    path: '/dashboard/weekly-user-activity',
+  route('GET', '/dashboard/weekly-user-activity', {
     name: 'showWeeklyActivity',
     summary: 'Get sign-ins of the last seven days, oldest first',
     access,
@@ -140,27 +134,21 @@ export const routes = [
     ),
     handle: () => weeklyUserActivity(),
   }),
-  route({
-    method: 'GET',
-    path: '/dashboard/monthly-sales',
+  route('GET', '/dashboard/monthly-sales', {
     name: 'showMonthlySales',
     summary: 'Get paid orders of the last twelve months, oldest first',
     access,
     response: listOf(record({ month: month().description('The month').example('2026-11'), ...sales })),
     handle: () => monthlySales(),
   }),
-  route({
-    method: 'GET',
-    path: '/dashboard/daily-sales',
+  route('GET', '/dashboard/daily-sales', {
     name: 'showDailySales',
     summary: 'Get paid orders of the last thirty days, oldest first',
     access,
     response: listOf(record({ date: date().description('The day').example('2026-11-22'), ...sales })),
     handle: () => dailySales(),
   }),
-  route({
-    method: 'GET',
-    path: '/dashboard/payments-by-channel',
+  route('GET', '/dashboard/payments-by-channel', {
     name: 'showPaymentsByChannel',
     summary: 'Get payments of the last thirty days by channel and state',
     description: 'Each state of every channel that has payments, channels by name.',
@@ -175,9 +163,7 @@ export const routes = [
     ),
     handle: () => paymentsByChannel(),
   }),
-  route({
-    method: 'GET',
-    path: '/dashboard/recent-activities',
+  route('GET', '/dashboard/recent-activities', {
     name: 'listRecentActivities',
     summary: 'List the last ten operations',
     access,
@@ -194,9 +180,7 @@ export const routes = [
     ),
     handle: async () => titled(await recentActivities()),
   }),
-  route({
-    method: 'GET',
-    path: '/dashboard/stream',
+  route('GET', '/dashboard/stream', {
     name: 'streamDashboard',
     limit: 'stream',
     summary: 'Stream all figures as server-sent events',

@@ -42,9 +42,7 @@ const fields = {
 const list = can('dictionary.index', '查看字典列表', 'List dictionaries');
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/dictionaries',
+  route('GET', '/dictionaries', {
     name: 'listDictionaries',
     summary: 'List dictionary entries',
     access: list,
@@ -52,9 +50,7 @@ export const routes = [
     response: pageOf(entry),
     handle: ({ query }) => listDictionaries(query),
   }),
-  route({
-    method: 'POST',
-    path: '/dictionaries',
+  route('POST', '/dictionaries', {
     name: 'createDictionary',
     summary: 'Create a type (parent 0) or an entry',
     access: can('dictionary.store', '创建字典', 'Create dictionaries'),
@@ -68,18 +64,14 @@ export const routes = [
     handle: async ({ body }) => getDictionary(await createDictionary(noneToZero(body))),
     repeat: (id) => getDictionary(id),
   }),
-  route({
-    method: 'GET',
-    path: '/dictionaries/types',
+  route('GET', '/dictionaries/types', {
     name: 'listDictionaryTypes',
     summary: 'List the dictionary types',
     access: list,
     response: listOf(entry),
     handle: () => dictionaryTypes(),
   }),
-  route({
-    method: 'GET',
-    path: '/dictionaries/type/{code}',
+  route('GET', '/dictionaries/type/{code}', {
     name: 'listDictionaryEntries',
     summary: 'List the enabled entries of an enabled type',
     access: list,
@@ -87,9 +79,7 @@ export const routes = [
     response: listOf(entry),
     handle: ({ params }) => dictionaryEntries(params.code),
   }),
-  route({
-    method: 'GET',
-    path: '/dictionaries/{id}',
+  route('GET', '/dictionaries/{id}', {
     name: 'showDictionary',
     summary: 'Show an entry',
     access: can('dictionary.show', '查看字典', 'Show dictionaries'),
@@ -98,9 +88,7 @@ export const routes = [
     response: entry,
     handle: ({ params }) => getDictionary(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/dictionaries/{id}',
+  route('PUT', '/dictionaries/{id}', {
     name: 'updateDictionary',
     summary: 'Change or move an entry',
     access: can('dictionary.update', '修改字典', 'Change dictionaries'),
@@ -120,9 +108,7 @@ export const routes = [
       return getDictionary(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/dictionaries/{id}',
+  route('DELETE', '/dictionaries/{id}', {
     name: 'deleteDictionary',
     summary: 'Delete an entry without entries below it',
     access: can('dictionary.destroy', '删除字典', 'Delete dictionaries'),

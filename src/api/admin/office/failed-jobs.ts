@@ -52,9 +52,7 @@ const retry = can('queue.retry', '重试失败任务', 'Retry failed jobs');
 const destroy = can('queue.destroy', '丢弃失败任务', 'Drop failed jobs');
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/failed-jobs',
+  route('GET', '/failed-jobs', {
     name: 'listFailedJobs',
     summary: 'List jobs that have failed for good',
     description:
@@ -70,9 +68,7 @@ export const routes = [
     response: pageOf(failedJob),
     handle: ({ query }) => listFailedJobs(query),
   }),
-  route({
-    method: 'POST',
-    path: '/failed-jobs/retry',
+  route('POST', '/failed-jobs/retry', {
     name: 'retryFailedJobs',
     summary: 'Retry failed jobs by filter, the oldest 500 at most',
     description:
@@ -90,9 +86,7 @@ export const routes = [
       return { count, refused: refusals.size };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/failed-jobs/batch',
+  route('DELETE', '/failed-jobs/batch', {
     name: 'deleteFailedJobs',
     summary: 'Drop several failed jobs',
     access: destroy,
@@ -100,9 +94,7 @@ export const routes = [
     response: count,
     handle: async ({ body }) => ({ count: await deleteFailedJobs(body.ids) }),
   }),
-  route({
-    method: 'GET',
-    path: '/failed-jobs/{id}',
+  route('GET', '/failed-jobs/{id}', {
     name: 'showFailedJob',
     summary: 'Show a failed job',
     access: list,
@@ -111,9 +103,7 @@ export const routes = [
     response: failedJob,
     handle: ({ params }) => getFailedJob(params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/failed-jobs/{id}/retry',
+  route('POST', '/failed-jobs/{id}/retry', {
     name: 'retryFailedJob',
     summary: 'Retry a failed job',
     description: 'Every job may run any number of times: what has been done already is not done again.',
@@ -126,9 +116,7 @@ export const routes = [
       return getFailedJob(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/failed-jobs/{id}',
+  route('DELETE', '/failed-jobs/{id}', {
     name: 'deleteFailedJob',
     summary: 'Drop a failed job',
     access: destroy,

@@ -79,18 +79,14 @@ const pastSample = resource('SystemSample', {
 const access = can('monitor.show', '查看实时指标', 'Watch live metrics');
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/monitor/system-info',
+  route('GET', '/monitor/system-info', {
     name: 'showSystemInfo',
     summary: 'Get live figures of machine, process, queues, database and Redis',
     access,
     response: systemInfo,
     handle: () => monitorSnapshot(),
   }),
-  route({
-    method: 'GET',
-    path: '/monitor/system-info/history',
+  route('GET', '/monitor/system-info/history', {
     name: 'listSystemSamples',
     summary: 'List the figures of the last half hour',
     description: 'One sample every ten seconds, oldest first, of the process that answers.',
@@ -98,9 +94,7 @@ export const routes = [
     response: listOf(pastSample),
     handle: () => Promise.resolve(monitorHistory()),
   }),
-  route({
-    method: 'GET',
-    path: '/monitor/system-info/stream',
+  route('GET', '/monitor/system-info/stream', {
     name: 'streamSystemInfo',
     limit: 'stream',
     summary: 'Stream the live figures as server-sent events',

@@ -54,9 +54,7 @@ const keys = {
 const item = resource('Notification', keys);
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/notifications',
+  route('GET', '/notifications', {
     name: 'listNotifications',
     summary: 'List your notifications',
     access: 'signedIn',
@@ -68,9 +66,7 @@ export const routes = [
     response: pageOf(item, { unread_count: integer() }),
     handle: ({ admin, query }) => listNotifications(admin.adminId, query),
   }),
-  route({
-    method: 'POST',
-    path: '/notifications',
+  route('POST', '/notifications', {
     name: 'createNotification',
     summary: 'Send a notification to one, several or every administrator',
     description:
@@ -100,18 +96,14 @@ export const routes = [
     },
     repeat: (id) => getSentNotification(id),
   }),
-  route({
-    method: 'GET',
-    path: '/notifications/unread-count',
+  route('GET', '/notifications/unread-count', {
     name: 'countUnreadNotifications',
     summary: 'Count unread notifications',
     access: 'signedIn',
     response: record({ count: integer().description('Number of unread notifications').example(2) }),
     handle: async ({ admin }) => ({ count: await countUnread(admin.adminId) }),
   }),
-  route({
-    method: 'GET',
-    path: '/notifications/recent',
+  route('GET', '/notifications/recent', {
     name: 'listRecentNotifications',
     summary: 'List your latest notifications',
     access: 'signedIn',
@@ -126,9 +118,7 @@ export const routes = [
       return { list, unread_count };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/notifications/ws-ticket',
+  route('POST', '/notifications/ws-ticket', {
     name: 'createTicket',
     limit: 'ticket',
     summary: 'Get a one-time ticket for the WebSocket or an event stream',
@@ -139,9 +129,7 @@ export const routes = [
     response: record({ ticket: text(), expires_in: integer() }),
     handle: async ({ admin }) => ({ ticket: await issueTicket(admin.jti), expires_in: ticketSeconds }),
   }),
-  route({
-    method: 'POST',
-    path: '/notifications/read-all',
+  route('POST', '/notifications/read-all', {
     name: 'readAllNotifications',
     summary: 'Mark everything as read',
     title: { zh: '全部标记为已读', en: 'Mark all notifications as read' },
@@ -149,9 +137,7 @@ export const routes = [
     response: null,
     handle: ({ admin }) => readAllNotifications(admin.adminId),
   }),
-  route({
-    method: 'GET',
-    path: '/notifications/{id}',
+  route('GET', '/notifications/{id}', {
     name: 'showNotification',
     summary: 'Show a notification',
     access: 'signedIn',
@@ -160,9 +146,7 @@ export const routes = [
     response: item,
     handle: ({ admin, params }) => getNotification(admin.adminId, params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/notifications/{id}/read',
+  route('POST', '/notifications/{id}/read', {
     name: 'readNotification',
     summary: 'Mark a notification as read',
     title: { zh: '标记通知为已读', en: 'Mark a notification as read' },

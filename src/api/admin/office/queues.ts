@@ -7,9 +7,7 @@ import { can, route } from '../../declare/route.js';
 const queue = resource('Queue', queueKeys);
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/queues',
+  route('GET', '/queues', {
     name: 'listQueues',
     summary: 'List the queues with their numbers of waiting, running, delayed and failed jobs',
     description: '`failed` counts the jobs of `GET /failed-jobs` that nobody has retried yet.',

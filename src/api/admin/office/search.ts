@@ -34,9 +34,7 @@ const hit = resource('SearchHit', {
 });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/search',
+  route('GET', '/search', {
     name: 'searchRecords',
     summary: 'Find records of every kind by one text',
     description:

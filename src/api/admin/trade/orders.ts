@@ -72,9 +72,7 @@ const line = Joi.object<OrderLine, true>({
 });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/orders',
+  route('GET', '/orders', {
     name: 'listOrders',
     summary: 'List orders',
     description: '`start_time` and `end_time` apply to `time_field`.',
@@ -87,9 +85,7 @@ export const routes = [
     response: summedPageOf(order),
     handle: ({ query }) => summedPage(query, listOrders, sumOrders),
   }),
-  route({
-    method: 'POST',
-    path: '/orders',
+  route('POST', '/orders', {
     name: 'createOrder',
     bodyBytes: 256 * 1024,
     summary: 'Place a pending order',
@@ -117,9 +113,7 @@ export const routes = [
     repeat: (id) => getOrder(String(id)),
   }),
   ...exportRoutes('orders', { zh: '订单', en: 'orders' }),
-  route({
-    method: 'POST',
-    path: '/orders/import',
+  route('POST', '/orders/import', {
     name: 'importOrders',
     limit: 'upload',
     summary: 'Import orders from a CSV file',
@@ -161,9 +155,7 @@ export const routes = [
     handle: ({ admin, query, body, upload }) => receiveImport(upload, admin, query.dry_run || body.dry_run),
     repeat: (id, { admin }) => importAnswer(id, admin),
   }),
-  route({
-    method: 'GET',
-    path: '/orders/{id}',
+  route('GET', '/orders/{id}', {
     name: 'showOrder',
     summary: 'Show an order with its refunds',
     access: can('order.show', '查看订单', 'Show orders'),
@@ -172,9 +164,7 @@ export const routes = [
     response: shownOrder,
     handle: ({ params }) => showOrder(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/orders/{id}',
+  route('PUT', '/orders/{id}', {
     name: 'updateOrder',
     summary: 'Change the remark of an order or cancel it',
     description: '`status` may be the present one or `cancelled`.',
@@ -192,9 +182,7 @@ export const routes = [
       return showOrder(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/orders/{id}',
+  route('DELETE', '/orders/{id}', {
     name: 'deleteOrder',
     summary: 'Delete a pending or cancelled order',
     access: can('order.destroy', '删除订单', 'Delete orders'),

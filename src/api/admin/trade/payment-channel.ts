@@ -32,9 +32,7 @@ const tradeStates = {
 const numberParam = Joi.object<{ payment_no: string }, true>({ payment_no: recordNumber() });
 
 export const routes = [
-  route({
-    method: 'POST',
-    path: '/payments/{payment_no}/place',
+  route('POST', '/payments/{payment_no}/place', {
     name: 'placePayment',
     deadlineMs: companyDeadlineMs,
     summary: 'Place (or place again) a pending payment',
@@ -52,9 +50,7 @@ export const routes = [
       return placePayment(await placingChannel(made.payment_method_id), made);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/payments/{payment_no}/query',
+  route('POST', '/payments/{payment_no}/query', {
     name: 'queryPayment',
     summary: 'Query the state of a payment',
     description:
@@ -92,9 +88,7 @@ export const routes = [
       return { payment_no, status, trade_state: tradeStates[status], third_party_no, amount, pay_time };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/payments/{payment_no}/callbacks/{id}/replay',
+  route('POST', '/payments/{payment_no}/callbacks/{id}/replay', {
     name: 'replayPaymentCallback',
     summary: 'Replay a stored callback of a payment',
     description:

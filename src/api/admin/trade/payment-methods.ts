@@ -93,9 +93,7 @@ const secretsNote =
   'Secrets are stored encrypted and returned as `***`; sending `***` back leaves them as they are.';
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/payment-methods',
+  route('GET', '/payment-methods', {
     name: 'listPaymentMethods',
     summary: 'List payment methods',
     access: can('payment_method.index', '查看支付方式列表', 'List payment methods'),
@@ -109,9 +107,7 @@ export const routes = [
     response: pageOf(method),
     handle: ({ query }) => listMethods(query),
   }),
-  route({
-    method: 'POST',
-    path: '/payment-methods',
+  route('POST', '/payment-methods', {
     name: 'createPaymentMethod',
     summary: 'Create a payment method',
     description: `${secretsNote} Keys of \`config\`, others are refused: ${describeKeys()}.`,
@@ -137,9 +133,7 @@ export const routes = [
     },
     repeat: (id) => getMethod(id),
   }),
-  route({
-    method: 'GET',
-    path: '/payment-methods/{id}',
+  route('GET', '/payment-methods/{id}', {
     name: 'showPaymentMethod',
     summary: 'Show a payment method',
     access: can('payment_method.show', '查看支付方式', 'Show payment methods'),
@@ -148,9 +142,7 @@ export const routes = [
     response: method,
     handle: ({ params }) => getMethod(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/payment-methods/{id}',
+  route('PUT', '/payment-methods/{id}', {
     name: 'updatePaymentMethod',
     summary: 'Change a payment method',
     description: `Only the fields and configuration keys sent change; an empty text removes a key. The type is fixed, and so are merchant, application and gateway while payments or refunds are open at the company. ${secretsNote}`,
@@ -170,9 +162,7 @@ export const routes = [
       return getMethod(id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/payment-methods/{id}',
+  route('DELETE', '/payment-methods/{id}', {
     name: 'deletePaymentMethod',
     summary: 'Delete a payment method that no payment uses',
     access: can('payment_method.destroy', '删除支付方式', 'Delete payment methods'),
@@ -182,9 +172,7 @@ export const routes = [
     subject: ({ params }, t) => getMethod(params.id, t),
     handle: ({ params }) => deleteMethod(params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/payment-methods/{id}/test',
+  route('POST', '/payment-methods/{id}/test', {
     name: 'testPaymentMethod',
     summary: 'Test a payment method without a payment',
     description:

@@ -83,9 +83,7 @@ const paymentDetail = resource('PaymentDetail', {
 });
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/payments',
+  route('GET', '/payments', {
     name: 'listPayments',
     summary: 'List payments',
     description:
@@ -100,9 +98,7 @@ export const routes = [
     response: summedPageOf(listedPayment),
     handle: ({ query }) => summedPage(query, listPayments, sumPayments),
   }),
-  route({
-    method: 'POST',
-    path: '/payments',
+  route('POST', '/payments', {
     name: 'createPayment',
     deadlineMs: companyDeadlineMs,
     summary: 'Create a pending payment for an order',
@@ -136,9 +132,7 @@ export const routes = [
     },
   }),
   ...exportRoutes('payments', { zh: '支付', en: 'payments' }),
-  route({
-    method: 'GET',
-    path: '/payments/{id}',
+  route('GET', '/payments/{id}', {
     name: 'showPayment',
     summary: 'Show a payment with its order, callbacks, refunds and cleared reasons of attention',
     access: can('payment.show', '查看支付', 'Show payments'),
@@ -147,9 +141,7 @@ export const routes = [
     response: paymentDetail,
     handle: ({ params }) => showPayment(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/payments/{id}',
+  route('PUT', '/payments/{id}', {
     name: 'updatePayment',
     summary: 'Change the remark or the assignee of a payment, or clear its attention flag',
     description:

@@ -37,9 +37,7 @@ const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: recordN
 const answerMs = 12_000;
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/refunds',
+  route('GET', '/refunds', {
     name: 'listRefunds',
     summary: 'List refunds',
     description:
@@ -54,9 +52,7 @@ export const routes = [
     response: summedPageOf(refund),
     handle: ({ query }) => summedPage(query, listRefunds, sumRefunds),
   }),
-  route({
-    method: 'POST',
-    path: '/refunds',
+  route('POST', '/refunds', {
     name: 'createRefund',
     summary: 'Refund a paid payment, in whole or in part',
     description:
@@ -97,9 +93,7 @@ export const routes = [
     repeat: (id) => getRefund(String(id)),
   }),
   ...exportRoutes('refunds', { zh: '退款', en: 'refunds' }),
-  route({
-    method: 'GET',
-    path: '/refunds/{id}',
+  route('GET', '/refunds/{id}', {
     name: 'showRefund',
     summary: 'Show a refund',
     description: 'The refund number or the numeric id.',
@@ -109,9 +103,7 @@ export const routes = [
     response: refund,
     handle: ({ params }) => getRefund(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/refunds/{id}',
+  route('PUT', '/refunds/{id}', {
     name: 'updateRefund',
     summary: 'Clear the attention flag of a refund',
     description:
@@ -131,9 +123,7 @@ export const routes = [
       return getRefund(refund_no);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/refunds/{refund_no}/approve',
+  route('POST', '/refunds/{refund_no}/approve', {
     name: 'approveRefund',
     summary: 'Approve a waiting refund that somebody else requested',
     access: can('refund.approve', '审批退款', 'Approve refunds', { slugOnly: true }),
@@ -153,9 +143,7 @@ export const routes = [
       return getRefund(refund_no);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/refunds/{refund_no}/reject',
+  route('POST', '/refunds/{refund_no}/reject', {
     name: 'rejectRefund',
     summary: 'Reject a waiting refund; its amount can be refunded again',
     title: { zh: '驳回退款', en: 'Reject refunds' },
@@ -173,9 +161,7 @@ export const routes = [
       return getRefund(refund_no);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/refunds/{refund_no}/query',
+  route('POST', '/refunds/{refund_no}/query', {
     name: 'queryRefund',
     deadlineMs: 15_000,
     summary: 'Ask the channel now what became of a refund',

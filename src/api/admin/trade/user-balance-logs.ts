@@ -18,9 +18,7 @@ import { amount, integer, pageOf, record } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/user-balance-logs',
+  route('GET', '/user-balance-logs', {
     name: 'listUserBalanceLogs',
     summary: 'List balance changes',
     access: can('user_balance_log.index', '查看余额记录列表', 'List balance changes'),
@@ -28,9 +26,7 @@ export const routes = [
     response: pageOf(balanceLog),
     handle: ({ query }) => listBalanceLogs(query),
   }),
-  route({
-    method: 'POST',
-    path: '/user-balance-logs',
+  route('POST', '/user-balance-logs', {
     name: 'createUserBalanceLog',
     summary: 'Change the balance of a user',
     description: 'As `POST /users/{id}/update-balance`, with the user in the body.',
@@ -60,9 +56,7 @@ export const routes = [
     repeat: async (id) => changed(await getBalanceLog(id)),
   }),
   ...exportRoutes('user_balance_logs', { zh: '余额记录', en: 'balance changes' }),
-  route({
-    method: 'GET',
-    path: '/user-balance-logs/statistics',
+  route('GET', '/user-balance-logs/statistics', {
     name: 'showUserBalanceStatistics',
     summary: 'Get sums of balance changes of one user or of all',
     description: '`current_balance` is the present balance, whatever the time range.',
@@ -78,9 +72,7 @@ export const routes = [
     }),
     handle: ({ query }) => balanceStatistics(query),
   }),
-  route({
-    method: 'GET',
-    path: '/user-balance-logs/{id}',
+  route('GET', '/user-balance-logs/{id}', {
     name: 'showUserBalanceLog',
     summary: 'Show a balance change',
     access: can('user_balance_log.show', '查看余额记录', 'Show balance changes'),

@@ -43,9 +43,7 @@ const fields = {
 };
 
 export const routes = [
-  route({
-    method: 'GET',
-    path: '/users',
+  route('GET', '/users', {
     name: 'listUsers',
     summary: 'List users',
     access: can('user.index', '查看用户列表', 'List users'),
@@ -53,9 +51,7 @@ export const routes = [
     response: pageOf(user),
     handle: ({ query }) => listUsers(query),
   }),
-  route({
-    method: 'POST',
-    path: '/users',
+  route('POST', '/users', {
     name: 'createUser',
     summary: 'Create a user',
     access: can('user.store', '创建用户', 'Create users'),
@@ -70,9 +66,7 @@ export const routes = [
     repeat: (id) => getUser(id),
   }),
   ...exportRoutes('users', { zh: '用户', en: 'users' }),
-  route({
-    method: 'GET',
-    path: '/users/{id}',
+  route('GET', '/users/{id}', {
     name: 'showUser',
     summary: 'Show a user',
     access: can('user.show', '查看用户', 'Show users'),
@@ -81,9 +75,7 @@ export const routes = [
     response: user,
     handle: ({ params }) => getUser(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/users/{id}',
+  route('PUT', '/users/{id}', {
     name: 'updateUser',
     summary: 'Change a user',
     description: 'Only the fields sent change. The balance has a route of its own.',
@@ -98,9 +90,7 @@ export const routes = [
       return getUser(params.id);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/users/{id}',
+  route('DELETE', '/users/{id}', {
     name: 'deleteUser',
     summary: 'Delete a user whose balance is zero',
     description: 'Their pending orders stay payable until they expire, and the username stays taken.',
@@ -111,9 +101,7 @@ export const routes = [
     subject: ({ params }, t) => getUser(params.id, t),
     handle: ({ params }) => deleteUser(params.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/users/{id}/password',
+  route('PUT', '/users/{id}/password', {
     name: 'setUserPassword',
     summary: 'Set a new password',
     access: can('user.password', '设置用户密码', 'Set passwords of users'),
@@ -127,9 +115,7 @@ export const routes = [
       await resetUserPassword(params.id, body.password);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/users/{id}/update-balance',
+  route('POST', '/users/{id}/update-balance', {
     name: 'updateUserBalance',
     summary: 'Change the balance of a user',
     description:
