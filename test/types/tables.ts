@@ -78,4 +78,11 @@ export const wrongAnswers = [
     // @ts-expect-error a role is no department
     handle: (): Promise<Listed<Role>> => Promise.reject(new Error()),
   }),
+  route('GET', '/wrong-nothing', {
+    name: 'wrongNothing',
+    summary: 'Answers something although it declares no answer',
+    access: 'public',
+    // @ts-expect-error nothing is answered
+    handle: () => Promise.resolve({ id: 1 }),
+  }),
 ];

@@ -3,7 +3,6 @@ import Joi from 'joi';
 import { currentLanguage, currentZone } from '../../lib/process/context.js';
 import type { Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
-import { idParam } from '../../lib/input/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
 import type { Identity } from '../../models/access/identity.js';
 import { getExport, requestExport } from '../../models/exports/export.js';
@@ -65,7 +64,6 @@ export function exportRoutes(type: ExportType, title: Text): Route[] {
       name: `show${nounOf(noun)}Export`,
       summary: `Show an export of ${title.en}`,
       access,
-      params: idParam,
       fails: ['export_not_found'],
       response: exportRecord,
       handle: ({ admin, params }) => getExport(admin, params.id, { type }),

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Text } from '../../lib/values/language.js';
-import { idParam, idsBody } from '../../lib/input/schema.js';
+import { idsBody } from '../../lib/input/schema.js';
 import { cleanLogs, deleteLogs, type LogTable } from '../../models/logs/log.js';
 import { integer, record, type Answer } from './response.js';
 import { can, nounOf, route, type Route } from './route.js';
@@ -44,7 +44,6 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
       name: `show${nounOf(noun)}`,
       summary: 'Show an entry',
       access: can(`${noun}.show`, `查看${title.zh}`, `Show ${title.en}`),
-      params: idParam,
       fails: ['log_not_found'],
       response: item,
       handle: ({ params }) => find(params.id),
@@ -53,9 +52,7 @@ export function logRoutes<T extends object>(table: LogTable, { title, item, find
       name: `delete${nounOf(noun)}`,
       summary: 'Delete an entry',
       access: destroy,
-      params: idParam,
       fails: ['log_not_found'],
-      response: null,
       async handle({ params }) {
         if ((await deleteLogs(table, [params.id])) === 0) fail('log_not_found');
       },

@@ -136,7 +136,7 @@ function fileAnswers({ reply }: Route): Schema {
   };
 }
 
-function success(data: Schema | null): Schema {
+function success(data: Schema | undefined): Schema {
   return {
     type: 'object',
     required: ['code', 'message', 'data', 'trace_id'],

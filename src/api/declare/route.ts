@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
 import type { LimitName } from '../../../config/limits.js';
 import type { Transaction } from '../../lib/database/unit.js';
+import { idParam } from '../../lib/input/schema.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import type { Text } from '../../lib/values/language.js';
 import type { Identity } from '../../models/access/identity.js';
@@ -111,6 +112,7 @@ interface RouteDefinition<
   access: A;
   /** Disabled together with that module; routes.ts sets it. */
   module?: 'orders' | 'payments';
+  /** By default `{id}` is a key. */
   params?: Joi.ObjectSchema<P>;
   query?: Joi.ObjectSchema<Q>;
   body?: Joi.ObjectSchema<B>;
@@ -147,8 +149,8 @@ interface RouteDefinition<
   upload?: U;
   /** Specific errors, besides those of access, schemas and limits (`failures.ts`); others fail the tests. */
   fails?: readonly ErrorSlug[];
-  /** Schema of `data` in the answer, returned by the handler; null when there is none. */
-  response: Joi.AnySchema<R> | null;
+  /** Schema of `data` in the answer, returned by the handler. */
+  response?: Joi.AnySchema<R>;
   /** Answers that the handler may return in place of `data`, with what each means. */
   plainAnswers?: readonly { answer: PlainAnswer; description: string }[];
   /** Whether a call is logged, by its raw body; false for a POST that changes nothing. By default every write is. */
@@ -170,13 +172,15 @@ export interface Route extends RouteDefinition<Access, object, object, object> {
 /** Declares a route below /api/admin. */
 export function route<
   A extends Access,
-  P = object,
+  const Path extends string,
+  P = Path extends `${string}{id}${string}` ? { id: number } : object,
   Q = object,
   B = object,
-  R = unknown,
+  R = void,
   const U extends UploadDeclaration | undefined = undefined,
->(method: Route['method'], path: string, definition: RouteDefinition<A, P, Q, B, R, U>): Route {
-  return { method, path, ...definition } as unknown as Route;
+>(method: Route['method'], path: Path, definition: RouteDefinition<A, P, Q, B, R, U>): Route {
+  const params = path.includes('{id}') ? idParam : undefined;
+  return { method, path, params, ...definition } as unknown as Route;
 }
 
 const adminPrefix = '/api/admin';

@@ -5,7 +5,6 @@ import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/pas
 import {
   email,
   idOrNone,
-  idParam,
   ids,
   phone,
   status,
@@ -87,7 +86,6 @@ export const routes = [
     name: 'showAdmin',
     summary: 'Show an administrator',
     access: can('admin.show', '查看管理员', 'Show administrators'),
-    params: idParam,
     fails: ['admin_not_found'],
     response: admin,
     handle: ({ params }) => getAdmin(params.id),
@@ -97,7 +95,6 @@ export const routes = [
     summary: 'Change an administrator',
     description: 'Only the fields sent change; `role_ids` replaces the roles. The username is fixed.',
     access: can('admin.update', '修改管理员', 'Change administrators'),
-    params: idParam,
     body: Joi.object<Partial<AdminFields>, true>(fields),
     fails: [
       'admin_disable_self',
@@ -121,7 +118,6 @@ export const routes = [
     name: 'deleteAdmin',
     summary: 'Delete an administrator',
     access: can('admin.destroy', '删除管理员', 'Delete administrators'),
-    params: idParam,
     fails: [
       'admin_delete_self',
       'admin_not_found',
@@ -129,7 +125,6 @@ export const routes = [
       'last_super_admin',
       'super_admin_protected',
     ],
-    response: null,
     subject: ({ params }, t) => getAdmin(params.id, t),
     handle: ({ admin: holder, params }) => deleteAdmin(holder, params.id),
   }),
@@ -137,10 +132,8 @@ export const routes = [
     name: 'resetAdminPassword',
     summary: 'Set a new password and end all sessions of that administrator',
     access: can('admin.reset_password', '重置密码', 'Reset passwords'),
-    params: idParam,
     body: Joi.object<{ password: string }, true>({ password: newPassword().required() }),
     fails: ['admin_not_found', 'grant_beyond_own', 'super_admin_protected'],
-    response: null,
     async handle({ admin: holder, params, body }) {
       const { username } = await getAdmin(params.id);
       assertDiffersFromUsername(body.password, username);
@@ -151,7 +144,6 @@ export const routes = [
     name: 'endAdminSessions',
     summary: 'End all sessions of an administrator',
     access: can('admin.kick_out', '强制管理员下线', 'End sessions of administrators'),
-    params: idParam,
     fails: ['admin_not_found', 'grant_beyond_own', 'super_admin_protected'],
     response: record({ count: integer() }),
     handle: async ({ admin: holder, params }) => ({ count: await endSessionsOf(holder, params.id) }),

@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import {
   email,
-  idParam,
   nonEmptyText,
   noneToZero,
   optionalMultiline,
@@ -67,7 +66,6 @@ export const routes = [
     name: 'showDepartment',
     summary: 'Show a department',
     access: can('department.show', '查看部门', 'Show departments'),
-    params: idParam,
     fails: ['department_not_found'],
     response: department,
     handle: ({ params }) => getDepartment(params.id),
@@ -76,7 +74,6 @@ export const routes = [
     name: 'updateDepartment',
     summary: 'Change or move a department',
     access: can('department.update', '修改部门', 'Change departments'),
-    params: idParam,
     body: Joi.object<Partial<DepartmentFields>, true>(fields),
     fails: ['department_cycle', 'department_not_found', 'department_too_deep', 'department_unknown'],
     response: department,
@@ -90,9 +87,7 @@ export const routes = [
     name: 'deleteDepartment',
     summary: 'Delete a department without children and administrators',
     access: can('department.destroy', '删除部门', 'Delete departments'),
-    params: idParam,
     fails: ['department_has_admins', 'department_has_children', 'department_not_found'],
-    response: null,
     subject: ({ params }, t) => getDepartment(params.id, t),
     handle: ({ params }) => deleteDepartment(params.id),
   }),

@@ -1,7 +1,6 @@
 // /menus: the tree of the administration.
 import Joi from 'joi';
 import {
-  idParam,
   lookupName,
   nonEmptyText,
   noneToZero,
@@ -79,7 +78,6 @@ export const routes = [
     name: 'showMenu',
     summary: 'Show a menu',
     access: can('menu.show', '查看菜单', 'Show menus'),
-    params: idParam,
     fails: ['menu_not_found'],
     response: menuRecord,
     handle: ({ params }) => getMenu(params.id),
@@ -88,7 +86,6 @@ export const routes = [
     name: 'updateMenu',
     summary: 'Change or move a menu',
     access: can('menu.update', '修改菜单', 'Change menus'),
-    params: idParam,
     body: Joi.object<Partial<MenuFields>, true>(fields),
     fails: [
       'grant_beyond_own',
@@ -109,9 +106,7 @@ export const routes = [
     name: 'deleteMenu',
     summary: 'Delete a menu without children',
     access: can('menu.destroy', '删除菜单', 'Delete menus'),
-    params: idParam,
     fails: ['grant_beyond_own', 'menu_has_children', 'menu_not_found'],
-    response: null,
     subject: ({ params }, t) => getMenu(params.id, t),
     handle: ({ admin, params }) => deleteMenu(admin, params.id),
   }),

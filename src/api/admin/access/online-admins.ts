@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam } from '../../../lib/input/schema.js';
 import { refuseField } from '../../../lib/input/validation.js';
 import { isId } from '../../../lib/values/numbers.js';
 import {
@@ -49,9 +48,7 @@ export const routes = [
     name: 'endSession',
     summary: 'End a session at once',
     access,
-    params: idParam,
     fails: ['grant_beyond_own', 'online_admin_not_found', 'super_admin_protected'],
-    response: null,
     async handle({ admin, params }) {
       if ((await kickOut(admin, [params.id])) === 0) fail('online_admin_not_found');
     },

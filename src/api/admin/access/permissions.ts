@@ -1,15 +1,7 @@
 // /permissions: what roles can be granted.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import {
-  idOrNone,
-  idParam,
-  optionalMultiline,
-  slug,
-  sort,
-  status,
-  nonEmptyText,
-} from '../../../lib/input/schema.js';
+import { idOrNone, optionalMultiline, slug, sort, status, nonEmptyText } from '../../../lib/input/schema.js';
 import {
   createPermission,
   deletePermission,
@@ -73,7 +65,6 @@ export const routes = [
     name: 'showPermission',
     summary: 'Show a permission',
     access: can('permission.show', '查看权限', 'Show permissions'),
-    params: idParam,
     fails: ['permission_not_found'],
     response: permission,
     handle: ({ params }) => getPermission(params.id),
@@ -82,7 +73,6 @@ export const routes = [
     name: 'updatePermission',
     summary: 'Change a permission',
     access: can('permission.update', '修改权限', 'Change permissions'),
-    params: idParam,
     body: Joi.object<Partial<PermissionFields>, true>(fields),
     fails: [
       'builtin_permission_protected',
@@ -102,9 +92,7 @@ export const routes = [
     name: 'deletePermission',
     summary: 'Delete a permission',
     access: can('permission.destroy', '删除权限', 'Delete permissions'),
-    params: idParam,
     fails: ['builtin_permission_protected', 'grant_beyond_own', 'permission_not_found'],
-    response: null,
     subject: ({ params }, t) => getPermission(params.id, t),
     handle: ({ admin, params }) => deletePermission(admin, params.id, covers(admin)),
   }),

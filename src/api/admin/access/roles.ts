@@ -1,15 +1,7 @@
 // /roles: named sets of permissions and menus.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import {
-  idParam,
-  ids,
-  optionalMultiline,
-  slug,
-  sort,
-  status,
-  nonEmptyText,
-} from '../../../lib/input/schema.js';
+import { ids, optionalMultiline, slug, sort, status, nonEmptyText } from '../../../lib/input/schema.js';
 import {
   createRole,
   deleteRole,
@@ -85,7 +77,6 @@ export const routes = [
     name: 'showRole',
     summary: 'Show a role with its permissions and menus',
     access: can('role.show', '查看角色', 'Show roles'),
-    params: idParam,
     fails: ['role_not_found'],
     response: detail,
     handle: ({ params }) => getRole(params.id),
@@ -95,7 +86,6 @@ export const routes = [
     summary: 'Change a role',
     description: 'Only the fields sent change; `permission_ids` and `menu_ids` replace the sets.',
     access: can('role.update', '修改角色', 'Change roles'),
-    params: idParam,
     body: Joi.object<Partial<RoleFields>, true>(fields),
     fails: [...writing, 'super_admin_protected', 'super_admin_role_protected'],
     response: detail,
@@ -109,7 +99,6 @@ export const routes = [
     name: 'deleteRole',
     summary: 'Delete a role that nobody has',
     access: can('role.destroy', '删除角色', 'Delete roles'),
-    params: idParam,
     fails: [
       'grant_beyond_own',
       'role_in_use',
@@ -117,7 +106,6 @@ export const routes = [
       'super_admin_protected',
       'super_admin_role_protected',
     ],
-    response: null,
     subject: ({ params }, t) => getRole(params.id, t),
     handle: ({ admin, params }) => deleteRole(admin, params.id),
   }),

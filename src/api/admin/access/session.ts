@@ -12,7 +12,7 @@ import {
   assertDiffersFromUsername,
   newPassword,
 } from '../../../lib/secrets/password-policy.js';
-import { email, idParam, phone, nonEmptyText, webAddress } from '../../../lib/input/schema.js';
+import { email, phone, nonEmptyText, webAddress } from '../../../lib/input/schema.js';
 import { refuseField } from '../../../lib/input/validation.js';
 import { type AdminFields, storePassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
 import { revokeSessions } from '../../../models/access/admin-session.js';
@@ -89,7 +89,6 @@ export const routes = [
     title: { zh: '退出登录', en: 'Sign out' },
     access: 'signedIn',
     beforePasswordChange: true,
-    response: null,
     async handle({ admin }) {
       await revokeSessions({ jti: admin.jti });
     },
@@ -134,9 +133,7 @@ export const routes = [
     summary: 'End one of your sessions at once',
     title: { zh: '结束个人会话', en: 'End a session of mine' },
     access: 'signedIn',
-    params: idParam,
     fails: ['online_admin_not_found'],
-    response: null,
     handle: ({ admin, params }) => endOwnSession(admin, params.id),
   }),
   route('PUT', '/password', {
@@ -152,7 +149,6 @@ export const routes = [
     }),
     aliases: { new_password: 'password', confirm_password: 'password_confirmation' },
     fails: ['login_locked', 'old_password_wrong'],
-    response: null,
     async handle({ admin, body }) {
       if (body.password_confirmation !== body.password) {
         refuseField('value_not_acceptable', 'password_confirmation', 'password.confirmation');

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import type { Context } from 'koa';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, idsBody } from '../../../lib/input/schema.js';
+import { idsBody } from '../../../lib/input/schema.js';
 import type { Identity } from '../../../models/access/identity.js';
 import {
   asCancelled,
@@ -61,7 +61,6 @@ export const routes = [
     name: 'showExport',
     summary: 'Show an export',
     access: show,
-    params: idParam,
     fails: ['export_not_found'],
     response: exportRecord,
     handle: ({ admin, params }) => getExport(admin, params.id),
@@ -73,11 +72,9 @@ export const routes = [
     description:
       'Events `connected`, then `export` with the record twice a second; the stream ends with the last one.',
     access: show,
-    params: idParam,
     ticket: true,
     reply: 'event-stream',
     fails: ['export_cancelled', 'export_not_found'],
-    response: null,
     async handle({ admin, params }, ctx) {
       const known = await getExport(admin, params.id);
       sendEvents(ctx, admin, {
@@ -92,11 +89,9 @@ export const routes = [
     name: 'downloadExport',
     summary: 'Download the file',
     access: download,
-    params: idParam,
     link: true,
     reply: 'file',
     fails: ['export_expired', 'export_failed', 'export_not_found', 'export_not_ready'],
-    response: null,
     handle: ({ admin, params }, ctx) => sendExport(ctx, admin, params.id),
   }),
   route('GET', '/exports/{id}/link', {
@@ -105,7 +100,6 @@ export const routes = [
     description: linkDescription,
     fails: ['export_expired', 'export_failed', 'export_not_found', 'export_not_ready'],
     access: download,
-    params: idParam,
     response: fileLink,
     async handle({ admin, params }) {
       await fileOf(admin, params.id);
@@ -116,9 +110,7 @@ export const routes = [
     name: 'deleteExport',
     summary: 'Delete an export with its file; a running one is cancelled',
     access: destroy,
-    params: idParam,
     fails: ['export_not_found'],
-    response: null,
     subject: ({ admin, params }, t) => getExport(admin, params.id, { t }),
     async handle({ admin, params }) {
       if ((await deleteExports(admin, [params.id])) === 0) fail('export_not_found');

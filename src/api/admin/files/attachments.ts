@@ -6,7 +6,7 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
 import { extensionOf } from '../../../lib/files/filename.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, idParam, idsBody, nonEmptyText, textFilter } from '../../../lib/input/schema.js';
+import { id, idsBody, nonEmptyText, textFilter } from '../../../lib/input/schema.js';
 import {
   addAttachment,
   attachmentRow,
@@ -32,11 +32,9 @@ const type = () => Joi.string().valid(...fileTypes);
 
 const sent = {
   access: show,
-  params: idParam,
   link: true,
   reply: 'file',
   fails: ['attachment_file_missing', 'attachment_not_found'],
-  response: null,
 } as const;
 
 export const routes = [
@@ -95,7 +93,6 @@ export const routes = [
     name: 'showAttachment',
     summary: 'Show an attachment',
     access: show,
-    params: idParam,
     fails: ['attachment_not_found'],
     response: attachment,
     handle: ({ params }) => getAttachment(params.id),
@@ -121,7 +118,6 @@ export const routes = [
     description: linkDescription,
     fails: ['attachment_not_found'],
     access: show,
-    params: idParam,
     query: Joi.object<{ inline: boolean }, true>({
       inline: Joi.boolean().default(false).description('To be shown in a page instead of being saved'),
     }),
@@ -135,7 +131,6 @@ export const routes = [
     name: 'renameAttachment',
     summary: 'Change the display name of an attachment',
     access: can('attachment.update', '重命名附件', 'Rename attachments'),
-    params: idParam,
     // Without a path, as names of files (`cleanFilename`).
     body: Joi.object<{ display_name: string }, true>({
       display_name: nonEmptyText(255).required(),
@@ -152,9 +147,7 @@ export const routes = [
     name: 'deleteAttachment',
     summary: 'Delete an attachment',
     access: destroy,
-    params: idParam,
     fails: ['attachment_not_found'],
-    response: null,
     subject: ({ params }, t) => getAttachment(params.id, t),
     async handle({ params }) {
       if ((await deleteAttachments([params.id])) === 0) fail('attachment_not_found');

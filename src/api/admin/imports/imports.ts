@@ -7,7 +7,6 @@ import { currentLanguage } from '../../../lib/process/context.js';
 import { byteOrderMark, csvLine } from '../../../lib/sheets/csv.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys, type ListQuery } from '../../../lib/input/list-query.js';
-import { idParam } from '../../../lib/input/schema.js';
 import {
   cancelImport,
   getImport,
@@ -65,7 +64,6 @@ export const routes = [
     description: 'The names of the columns, and below them a row that says what each takes; delete that row.',
     access: can('order.import', '导入订单', 'Import orders'),
     reply: 'file',
-    response: null,
     handle(_call, ctx) {
       const language = currentLanguage();
       const head = sheetColumns.map((column) => columnHead(column, language));
@@ -78,7 +76,6 @@ export const routes = [
     name: 'showImport',
     summary: 'Show an import',
     access: show,
-    params: idParam,
     fails: ['import_not_found'],
     response: item,
     handle: ({ admin, params }) => getImport(admin, params.id),
@@ -92,9 +89,7 @@ export const routes = [
     access: show,
     ticket: true,
     reply: 'event-stream',
-    params: idParam,
     fails: ['import_not_found'],
-    response: null,
     async handle({ admin, params }, ctx) {
       await getImport(admin, params.id);
       sendEvents(ctx, admin, {
@@ -109,7 +104,6 @@ export const routes = [
     name: 'listImportErrors',
     summary: 'List the failed rows of an import with their reasons',
     access: show,
-    params: idParam,
     query: Joi.object<Pick<ListQuery, 'page' | 'page_size'>, true>({ page, page_size }),
     fails: ['import_not_found'],
     response: pageOf(
@@ -132,9 +126,7 @@ export const routes = [
     access: show,
     link: true,
     reply: 'file',
-    params: idParam,
     fails: ['import_errors_missing', 'import_not_found'],
-    response: null,
     async handle({ admin, params }, ctx) {
       const { filename, error_file_url } = await getImport(admin, params.id);
       if (error_file_url === null) fail('import_errors_missing');
@@ -148,7 +140,6 @@ export const routes = [
     description: linkDescription,
     fails: ['import_errors_missing', 'import_not_found'],
     access: show,
-    params: idParam,
     response: fileLink,
     async handle({ admin, params }) {
       const { error_file_url } = await getImport(admin, params.id);
@@ -161,7 +152,6 @@ export const routes = [
     summary: 'Stop a waiting or running import',
     description: 'Orders it has made stay; `order_count` says how many.',
     access: can('import.cancel', '取消导入', 'Cancel imports'),
-    params: idParam,
     fails: ['import_cancelled', 'import_not_found', 'import_not_running'],
     response: item,
     async handle({ admin, params }) {
@@ -174,9 +164,7 @@ export const routes = [
     summary: 'Delete the record of an ended import',
     description: 'Orders it has made stay.',
     access: can('import.destroy', '删除导入', 'Delete imports'),
-    params: idParam,
     fails: ['import_not_found', 'import_running'],
-    response: null,
     subject: ({ admin, params }, t) => getImport(admin, params.id, t),
     handle: ({ admin, params }) => deleteImport(admin, params.id),
   }),

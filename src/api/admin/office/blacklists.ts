@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, idsBody, nonEmptyText, optionalMultiline, status } from '../../../lib/input/schema.js';
+import { idsBody, nonEmptyText, optionalMultiline, status } from '../../../lib/input/schema.js';
 import {
   type BlacklistFields,
   type BlacklistFilter,
@@ -65,7 +65,6 @@ export const routes = [
     name: 'showBlacklist',
     summary: 'Show an entry',
     access: can('blacklist.show', '查看黑名单', 'Show blacklist entries'),
-    params: idParam,
     fails: ['blacklist_not_found'],
     response: entry,
     handle: ({ params }) => getBlacklist(params.id),
@@ -74,7 +73,6 @@ export const routes = [
     name: 'updateBlacklist',
     summary: 'Change an entry',
     access: can('blacklist.update', '修改黑名单', 'Change blacklist entries'),
-    params: idParam,
     body: Joi.object<Partial<BlacklistFields>, true>(fields),
     fails: ['blacklist_covers_self', 'blacklist_exists', 'blacklist_ip_invalid', 'blacklist_not_found'],
     response: entry,
@@ -88,9 +86,7 @@ export const routes = [
     name: 'deleteBlacklist',
     summary: 'Delete an entry',
     access: can('blacklist.destroy', '删除黑名单', 'Delete blacklist entries'),
-    params: idParam,
     fails: ['blacklist_not_found'],
-    response: null,
     subject: ({ params }, t) => getBlacklist(params.id, t),
     async handle({ params }) {
       if ((await deleteBlacklists([params.id])) === 0) fail('blacklist_not_found');

@@ -193,7 +193,6 @@ export const routes = [
         .description('Seconds between two events, 2 to 60')
         .example(5),
     }),
-    response: null,
     handle({ admin, query }, ctx) {
       const intervalMs = query.interval * 1000;
       const zone = currentZone() ?? '';

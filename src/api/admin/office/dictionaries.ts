@@ -1,7 +1,6 @@
 // /dictionaries: types and their entries.
 import Joi from 'joi';
 import {
-  idParam,
   nonEmptyText,
   noneToZero,
   optionalMultiline,
@@ -83,7 +82,6 @@ export const routes = [
     name: 'showDictionary',
     summary: 'Show an entry',
     access: can('dictionary.show', '查看字典', 'Show dictionaries'),
-    params: idParam,
     fails: ['dictionary_not_found'],
     response: entry,
     handle: ({ params }) => getDictionary(params.id),
@@ -92,7 +90,6 @@ export const routes = [
     name: 'updateDictionary',
     summary: 'Change or move an entry',
     access: can('dictionary.update', '修改字典', 'Change dictionaries'),
-    params: idParam,
     body: Joi.object<Partial<DictionaryFields>, true>(fields),
     fails: [
       'dictionary_code_exists',
@@ -112,9 +109,7 @@ export const routes = [
     name: 'deleteDictionary',
     summary: 'Delete an entry without entries below it',
     access: can('dictionary.destroy', '删除字典', 'Delete dictionaries'),
-    params: idParam,
     fails: ['dictionary_has_children', 'dictionary_not_found'],
-    response: null,
     subject: ({ params }, t) => getDictionary(params.id, t),
     handle: ({ params }) => deleteDictionary(params.id),
   }),

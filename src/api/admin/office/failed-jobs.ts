@@ -4,7 +4,7 @@ import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys, timeKeys } from '../../../lib/input/list-query.js';
 import { queueNames } from '../../../lib/queue/names.js';
-import { idParam, idsBody, textFilter } from '../../../lib/input/schema.js';
+import { idsBody, textFilter } from '../../../lib/input/schema.js';
 import {
   deleteFailedJobs,
   failedJobSortable,
@@ -98,7 +98,6 @@ export const routes = [
     name: 'showFailedJob',
     summary: 'Show a failed job',
     access: list,
-    params: idParam,
     fails: ['failed_job_not_found'],
     response: failedJob,
     handle: ({ params }) => getFailedJob(params.id),
@@ -108,7 +107,6 @@ export const routes = [
     summary: 'Retry a failed job',
     description: 'Every job may run any number of times: what has been done already is not done again.',
     access: retry,
-    params: idParam,
     fails: ['failed_job_not_found', 'failed_job_over', 'failed_job_unknown'],
     response: failedJob,
     async handle({ params }) {
@@ -120,9 +118,7 @@ export const routes = [
     name: 'deleteFailedJob',
     summary: 'Drop a failed job',
     access: destroy,
-    params: idParam,
     fails: ['failed_job_not_found'],
-    response: null,
     subject: ({ params }, t) => getFailedJob(params.id, t),
     async handle({ params }) {
       if ((await deleteFailedJobs([params.id])) === 0) fail('failed_job_not_found');

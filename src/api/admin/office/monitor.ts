@@ -107,7 +107,6 @@ export const routes = [
         .description('Seconds between two events, 1 to 10')
         .example(2),
     }),
-    response: null,
     handle({ admin, query }, ctx) {
       const intervalMs = query.interval * 1000;
       sendEvents(ctx, admin, { type: 'system_info', intervalMs, read: monitorSnapshot });

@@ -1,7 +1,7 @@
 // /notifications: messages to administrators.
 import Joi from 'joi';
 import { listKeys, newest } from '../../../lib/input/list-query.js';
-import { clamped, id, idParam, ids, nonEmptyText, nonEmptyMultiline } from '../../../lib/input/schema.js';
+import { clamped, id, ids, nonEmptyText, nonEmptyMultiline } from '../../../lib/input/schema.js';
 import { issueTicket, ticketSeconds } from '../../../lib/redis/ticket.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import {
@@ -134,14 +134,12 @@ export const routes = [
     summary: 'Mark everything as read',
     title: { zh: '全部标记为已读', en: 'Mark all notifications as read' },
     access: 'signedIn',
-    response: null,
     handle: ({ admin }) => readAllNotifications(admin.adminId),
   }),
   route('GET', '/notifications/{id}', {
     name: 'showNotification',
     summary: 'Show a notification',
     access: 'signedIn',
-    params: idParam,
     fails: ['notification_not_found'],
     response: item,
     handle: ({ admin, params }) => getNotification(admin.adminId, params.id),
@@ -151,9 +149,7 @@ export const routes = [
     summary: 'Mark a notification as read',
     title: { zh: '标记通知为已读', en: 'Mark a notification as read' },
     access: 'signedIn',
-    params: idParam,
     fails: ['notification_not_found'],
-    response: null,
     handle: ({ admin, params }) => readNotification(admin.adminId, params.id),
   }),
 ];

@@ -188,7 +188,6 @@ export const routes = [
     access: can('order.destroy', '删除订单', 'Delete orders'),
     params: referenceParam,
     fails: ['order_being_paid', 'order_not_deletable', 'order_not_found'],
-    response: null,
     subject: ({ params }, t) => getOrder(params.id, t),
     handle: ({ params }) => deleteOrder(params.id),
   }),

@@ -6,7 +6,6 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import {
   documentedAs,
-  idParam,
   nonEmptyText,
   optionalMultiline,
   optionalText,
@@ -137,7 +136,6 @@ export const routes = [
     name: 'showPaymentMethod',
     summary: 'Show a payment method',
     access: can('payment_method.show', '查看支付方式', 'Show payment methods'),
-    params: idParam,
     fails: ['payment_method_not_found'],
     response: method,
     handle: ({ params }) => getMethod(params.id),
@@ -147,7 +145,6 @@ export const routes = [
     summary: 'Change a payment method',
     description: `Only the fields and configuration keys sent change; an empty text removes a key. The type is fixed, and so are merchant, application and gateway while payments or refunds are open at the company. ${secretsNote}`,
     access: can('payment_method.update', '修改支付方式', 'Change payment methods'),
-    params: idParam,
     body: Joi.object<MethodBody, true>(fields),
     fails: [
       'payment_gateway_unknown',
@@ -166,9 +163,7 @@ export const routes = [
     name: 'deletePaymentMethod',
     summary: 'Delete a payment method that no payment uses',
     access: can('payment_method.destroy', '删除支付方式', 'Delete payment methods'),
-    params: idParam,
     fails: ['payment_method_in_use', 'payment_method_not_found'],
-    response: null,
     subject: ({ params }, t) => getMethod(params.id, t),
     handle: ({ params }) => deleteMethod(params.id),
   }),
@@ -184,7 +179,6 @@ export const routes = [
     access: can('payment_method.test', '测试支付方式', 'Test payment methods'),
     isLogged: false,
     deadlineMs: companyDeadlineMs,
-    params: idParam,
     fails: ['payment_gateway_unknown', 'payment_method_not_found'],
     response: tested,
     handle: ({ params }) => testMethod(params.id),

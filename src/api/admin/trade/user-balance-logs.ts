@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys, timeKeys, type TimeRange } from '../../../lib/input/list-query.js';
-import { id, idParam } from '../../../lib/input/schema.js';
+import { id } from '../../../lib/input/schema.js';
 import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
 import {
   balanceLogFilters,
@@ -76,7 +76,6 @@ export const routes = [
     name: 'showUserBalanceLog',
     summary: 'Show a balance change',
     access: can('user_balance_log.show', '查看余额记录', 'Show balance changes'),
-    params: idParam,
     fails: ['balance_log_not_found'],
     response: balanceLog,
     handle: ({ params }) => getBalanceLog(params.id),

@@ -2,15 +2,7 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/password-policy.js';
-import {
-  email,
-  idParam,
-  optionalText,
-  phone,
-  status,
-  webAddress,
-  username,
-} from '../../../lib/input/schema.js';
+import { email, optionalText, phone, status, webAddress, username } from '../../../lib/input/schema.js';
 import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
 import { getBalanceLog } from '../../../models/trade/balance-log.js';
 import {
@@ -70,7 +62,6 @@ export const routes = [
     name: 'showUser',
     summary: 'Show a user',
     access: can('user.show', '查看用户', 'Show users'),
-    params: idParam,
     fails: ['user_not_found'],
     response: user,
     handle: ({ params }) => getUser(params.id),
@@ -80,7 +71,6 @@ export const routes = [
     summary: 'Change a user',
     description: 'Only the fields sent change. The balance has a route of its own.',
     access: can('user.update', '修改用户', 'Change users'),
-    params: idParam,
     body: Joi.object<Partial<Omit<UserFields, 'password'>>, true>(fields),
     fails: ['user_name_exists', 'user_not_found'],
     response: user,
@@ -95,9 +85,7 @@ export const routes = [
     summary: 'Delete a user whose balance is zero',
     description: 'Their pending orders stay payable until they expire, and the username stays taken.',
     access: can('user.destroy', '删除用户', 'Delete users'),
-    params: idParam,
     fails: ['user_has_balance', 'user_not_found'],
-    response: null,
     subject: ({ params }, t) => getUser(params.id, t),
     handle: ({ params }) => deleteUser(params.id),
   }),
@@ -105,10 +93,8 @@ export const routes = [
     name: 'setUserPassword',
     summary: 'Set a new password',
     access: can('user.password', '设置用户密码', 'Set passwords of users'),
-    params: idParam,
     body: Joi.object<{ password: string }, true>({ password: newPassword().required() }),
     fails: ['user_not_found'],
-    response: null,
     async handle({ params, body }) {
       const { username } = await getUser(params.id);
       assertDiffersFromUsername(body.password, username);
@@ -121,7 +107,6 @@ export const routes = [
     description:
       'An income or a refund adds to the balance, an expense takes from it, never below zero. The same `request_id` never applies twice: repeating it returns what the first request returned.',
     access: can('user.update_balance', '调整用户余额', 'Change balances of users'),
-    params: idParam,
     body: Joi.object<BalanceChange, true>(balanceChangeKeys),
     fails: [
       'balance_limit_exceeded',
