@@ -45,7 +45,7 @@ function outOfAccess(route: Route): ErrorSlug[] {
   if (!route.unlimited || route.limit) found.push('too_many_requests');
   if (route.access === 'public') return found;
   found.push('not_logged_in', 'token_expired', 'token_revoked', 'token_invalid');
-  if (route.ticket) found.push('ticket_invalid');
+  if (route.reply === 'event-stream') found.push('ticket_invalid');
   if (route.link) found.push('link_invalid');
   if (!route.beforePasswordChange) found.push('password_change_required');
   if (permissionOf(route)) found.push('no_permission');

@@ -60,7 +60,7 @@ export function parametersOf(route: Route, writer: SchemaWriter): Schema[] {
   return [
     ...fields('path', route.params, writer),
     ...fields('query', route.query, writer),
-    ...(route.ticket ? [shared('Ticket')] : []),
+    ...(route.reply === 'event-stream' ? [shared('Ticket')] : []),
     ...(route.link ? [shared('Link')] : []),
     ...(route.repeat ? [shared('IdempotencyKey')] : []),
     ...(route.reply === 'file' ? [shared('Range')] : []),

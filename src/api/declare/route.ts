@@ -116,8 +116,6 @@ interface RouteDefinition<
   params?: Joi.ObjectSchema<P>;
   query?: Joi.ObjectSchema<Q>;
   body?: Joi.ObjectSchema<B>;
-  /** A one-time ticket in the query may replace the bearer token: an EventSource sends no headers. */
-  ticket?: boolean;
   /** A signed URL (`fileLink`) may replace the bearer token: pictures and links send no headers. */
   link?: boolean;
   /** Max duration, everything included, before a 503; 9.5 s by default. Uploads, files and streams have none. */
@@ -135,7 +133,10 @@ interface RouteDefinition<
    * the operation log stores what changed in between.
    */
   subject?: (call: Call<A, P, Q, B, U>, t: Transaction) => Promise<object>;
-  /** Media type the handler sends itself; JSON otherwise. */
+  /**
+   * What the handler sends itself; JSON otherwise. A stream has a limit of its own, and a one-time ticket in the query
+   * may replace its bearer token: an EventSource sends no headers.
+   */
   reply?: 'event-stream' | 'file';
   /** An example body for the documentation page. */
   example?: object;

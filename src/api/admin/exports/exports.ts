@@ -67,12 +67,10 @@ export const routes = [
   }),
   route('GET', '/exports/{id}/progress', {
     name: 'streamExport',
-    limit: 'stream',
     summary: 'Stream an export as server-sent events until it has ended',
     description:
       'Events `connected`, then `export` with the record twice a second; the stream ends with the last one.',
     access: show,
-    ticket: true,
     reply: 'event-stream',
     fails: ['export_cancelled', 'export_not_found'],
     async handle({ admin, params }, ctx) {

@@ -82,12 +82,10 @@ export const routes = [
   }),
   route('GET', '/imports/{id}/progress', {
     name: 'streamImport',
-    limit: 'stream',
     summary: 'Stream an import as server-sent events until it has ended',
     description:
       'Events `connected`, then `import` with the record every second; the stream ends with the import.',
     access: show,
-    ticket: true,
     reply: 'event-stream',
     fails: ['import_not_found'],
     async handle({ admin, params }, ctx) {

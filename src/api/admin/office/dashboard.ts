@@ -182,11 +182,9 @@ export const routes = [
   }),
   route('GET', '/dashboard/stream', {
     name: 'streamDashboard',
-    limit: 'stream',
     summary: 'Stream all figures as server-sent events',
     description: 'Events `connected`, then `dashboard_data` every `interval` seconds.',
     access,
-    ticket: true,
     reply: 'event-stream',
     query: Joi.object<{ interval: number }, true>({
       interval: clamped({ fallback: 5, min: 2, max: 60 })

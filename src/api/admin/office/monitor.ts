@@ -96,11 +96,9 @@ export const routes = [
   }),
   route('GET', '/monitor/system-info/stream', {
     name: 'streamSystemInfo',
-    limit: 'stream',
     summary: 'Stream the live figures as server-sent events',
     description: 'Events `connected`, then `system_info` every `interval` seconds.',
     access,
-    ticket: true,
     reply: 'event-stream',
     query: Joi.object<{ interval: number }, true>({
       interval: clamped({ fallback: 2, min: 1, max: 10 })

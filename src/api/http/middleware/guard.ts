@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { readLink } from '../../../lib/secrets/link.js';
-import { consumeStreamTicket, consumeTicket } from '../../../lib/redis/ticket.js';
+import { consumeStreamTicket } from '../../../lib/redis/ticket.js';
 import { verifyToken } from '../../../lib/secrets/token.js';
 import { isBlocked } from '../../../models/office/blacklist.js';
 import { authenticate, type Identity } from '../../../models/access/identity.js';
@@ -48,13 +48,9 @@ async function sessionOf(route: Route, ctx: Context): Promise<{ jti: string; sub
   const { ticket, link } = ctx.query;
   if (route.link && typeof link === 'string' && ctx.get('Authorization') === '')
     return { jti: readLink(link, ctx.path) ?? fail('link_invalid') };
-  if (!route.ticket || typeof ticket !== 'string' || ctx.get('Authorization') !== '')
-    return verifyToken(bearerToken(ctx));
-  const jti =
-    route.reply === 'event-stream'
-      ? await consumeStreamTicket(ticket, ctx.path)
-      : await consumeTicket(ticket);
-  return { jti: jti ?? fail('ticket_invalid') };
+  if (route.reply === 'event-stream' && typeof ticket === 'string' && ctx.get('Authorization') === '')
+    return { jti: (await consumeStreamTicket(ticket, ctx.path)) ?? fail('ticket_invalid') };
+  return verifyToken(bearerToken(ctx));
 }
 
 // RFC 6750, 2.1. A missing or empty header means not signed in; another scheme or form is an invalid token.

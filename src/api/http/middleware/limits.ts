@@ -30,9 +30,10 @@ const pathOf = (route: Route): RegExp =>
   new RegExp(`^${fullPath(route).replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i');
 
 /** Counts the request for its administrator and its own limit. @throws too_many_requests */
-export async function limitWork({ limit: work }: Route, ctx: Context): Promise<void> {
+export async function limitWork({ limit: work, reply }: Route, ctx: Context): Promise<void> {
   if (ctx.state.identity) await limit('admin', ctx);
   if (work) await limit(work, ctx);
+  if (reply === 'event-stream') await limit('stream', ctx);
 }
 
 /** Counts a request for a socket, which no middleware sees. @throws too_many_requests */
