@@ -1,14 +1,15 @@
 // Reads a multipart body: fields, and its file directly to the disk, within limits while it arrives.
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { Context } from 'koa';
 import { config } from '../../../../config/index.js';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
-import { FileWriter } from '../../../lib/files/file-writer.js';
 import { privateFolder, removeOldFiles } from '../../../lib/files/folder.js';
 import { randomToken } from '../../../lib/secrets/random-id.js';
 import { isDiskFull } from '../../../lib/storage/local.js';
@@ -28,7 +29,6 @@ const maxParts = 40;
 const maxFieldBytes = 64 * 1024;
 /** Bytes for part headers and boundaries, besides the file and the fields. */
 const overheadBytes = 512 * 1024;
-const blockBytes = 512 * 1024;
 
 /**
  * Receives the form. On any failure the file is removed.
@@ -119,10 +119,13 @@ function outcomeOf(error: unknown, request: IncomingMessage): unknown {
 class Form {
   readonly #declaration: UploadDeclaration;
   readonly #fields = new Map<string, unknown>();
+  readonly #path = join(uploadFolder, randomToken(12));
+  readonly #hash = createHash('sha256');
   readonly #abandoned = new AbortController();
   #fieldBytes = 0;
   #files = 0;
-  #file: Spool | undefined;
+  #filename = '';
+  #size = 0;
   #written: Promise<void> | undefined;
 
   constructor(declaration: UploadDeclaration) {
@@ -142,9 +145,20 @@ class Form {
     const isWanted = filename !== '' && this.#declaration.parts.includes(name);
     if (isWanted) this.#files++;
     if (!isWanted || this.#files > 1) return this.#forget(content);
-    this.#file = new Spool(filename, this.#declaration.digest === true);
-    this.#written = this.#file.write(content, this.#abandoned.signal);
+    this.#filename = filename;
+    this.#written = this.#write(content);
     await this.#written;
+  }
+
+  async #write(content: Readable): Promise<void> {
+    // An aborted form also stops the parser, which ends its parts with an error of its own.
+    content.on('error', () => undefined);
+    content.on('data', (bytes: Buffer) => {
+      this.#size += bytes.length;
+      this.#hash.update(bytes);
+    });
+    const file = createWriteStream(this.#path, { flags: 'wx', mode: 0o600 });
+    await pipeline(content, file, { signal: this.#abandoned.signal });
   }
 
   async #forget(content: Readable): Promise<void> {
@@ -158,57 +172,16 @@ class Form {
     const { parts, required } = this.#declaration;
     if (this.#files > 1) refuseField('validation_failed', parts[0], 'file.single');
     await this.#written;
-    const upload = this.#file?.received();
-    if (!upload && required) fileMissing(this.#declaration);
-    return { fields: Object.fromEntries(this.#fields), upload };
+    const fields = Object.fromEntries(this.#fields);
+    if (this.#files === 0) return required ? fileMissing(this.#declaration) : { fields };
+    const sha256 = this.#hash.digest('hex');
+    return { fields, upload: { path: this.#path, size: this.#size, filename: this.#filename, sha256 } };
   }
 
   async abandon(): Promise<void> {
     this.#abandoned.abort();
     await this.#written?.catch(() => undefined);
-    await this.#file?.remove();
-  }
-}
-
-/** A file being written. */
-class Spool {
-  readonly #path = join(uploadFolder, randomToken(12));
-  readonly #filename: string;
-  readonly #hash: Hash | undefined;
-  #size = 0;
-
-  constructor(filename: string, digest: boolean) {
-    this.#filename = filename;
-    this.#hash = digest ? createHash('sha256') : undefined;
-  }
-
-  async write(content: Readable, signal: AbortSignal): Promise<void> {
-    // An aborted form also stops the parser, and so this loop.
-    content.on('error', () => undefined);
-    const writer = await FileWriter.create(this.#path, blockBytes);
-    try {
-      for await (const bytes of addAbortSignal(signal, content) as AsyncIterable<Buffer>) {
-        this.#size += bytes.length;
-        this.#hash?.update(bytes);
-        await writer.write(bytes);
-      }
-      await writer.end();
-    } finally {
-      await writer.close();
-    }
-  }
-
-  received(): Upload {
-    return {
-      path: this.#path,
-      size: this.#size,
-      filename: this.#filename,
-      sha256: this.#hash?.digest('hex'),
-    };
-  }
-
-  async remove(): Promise<void> {
-    await rm(this.#path, { force: true });
+    if (this.#written) await rm(this.#path, { force: true });
   }
 }
 
