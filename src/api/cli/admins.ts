@@ -19,37 +19,38 @@ import { does, Misuse, assertRedis, table, type Outcome } from './command.js';
 /** The command line has every right. */
 const operator: Holder = { adminId: 0, isSuperAdmin: true, permissionIds: new Set(), menuIds: new Set() };
 
-export function addAdminCommands(program: Command): void {
-  const admin = program.command('admin').description('administrators: list, create, password, unlock');
-  does(admin.command('list').description('every administrator with roles and last sign-in'), list);
-  does(
-    admin
-      .command('create')
-      .argument('<username>')
-      .option('--role <slug>', 'role', superAdminSlug)
-      .option('--nickname <name>', 'name shown; the username if not given')
-      .description('creates an administrator and prints the password once'),
-    ({ args: [username = ''], option }) => create(username, option('nickname'), option('role') ?? ''),
-    { changes: true },
-  );
-  does(
-    admin
-      .command('password')
-      .argument('<username>')
-      .description('sets a new password, prints it once, and ends the sessions'),
-    ({ args: [username = ''] }) => givePassword(username),
-    { changes: true },
-  );
-  does(
-    admin
-      .command('unlock')
-      .argument('<username>')
-      .option('--address <ip>', 'also unlocks that address for all names')
-      .description('enables the administrator and resets failed sign-ins'),
-    ({ args: [username = ''], option }) => unlockAdmin(username, option('address')),
-    { changes: true },
-  );
-}
+export const add = {
+  admin(admin: Command): void {
+    does(admin.command('list').description('every administrator with roles and last sign-in'), list);
+    does(
+      admin
+        .command('create')
+        .argument('<username>')
+        .option('--role <slug>', 'role', superAdminSlug)
+        .option('--nickname <name>', 'name shown; the username if not given')
+        .description('creates an administrator and prints the password once'),
+      ({ args: [username = ''], option }) => create(username, option('nickname'), option('role') ?? ''),
+      { changes: true },
+    );
+    does(
+      admin
+        .command('password')
+        .argument('<username>')
+        .description('sets a new password, prints it once, and ends the sessions'),
+      ({ args: [username = ''] }) => givePassword(username),
+      { changes: true },
+    );
+    does(
+      admin
+        .command('unlock')
+        .argument('<username>')
+        .option('--address <ip>', 'also unlocks that address for all names')
+        .description('enables the administrator and resets failed sign-ins'),
+      ({ args: [username = ''], option }) => unlockAdmin(username, option('address')),
+      { changes: true },
+    );
+  },
+};
 
 async function list(): Promise<Outcome> {
   const rows = await select(

@@ -69,28 +69,29 @@ const edit = {
 
 const pick = <T>(all: readonly T[]): T => all[randomInt(all.length)] as T;
 
-export function addDemoCommand(program: Command): void {
-  const command = program.command('demo').description('makes data up for a trial, once; not in production');
-  const locale = Intl.DateTimeFormat().resolvedOptions().locale;
-  command
-    .option('--days <number>', 'how far back it goes', '182')
-    .addOption(
-      new Option('--lang <language>', 'of names')
-        .choices(languages)
-        .default(languageOf(`${locale}, en;q=0.1`)),
-    );
-  does(command, async ({ option }) => {
-    if (config.app.production)
-      throw new Misuse('This makes people and orders up; it refuses to do so in production.');
-    const days = Number(option('days'));
-    if (!Number.isInteger(days) || days < 1 || days > maxDays)
-      throw new Misuse(`--days: a whole number from 1 to ${maxDays}`);
-    if ((await PaymentMethod.count({ where: { code: methodCode } })) > 0) return asMade();
-    const named = words[option('lang') as Language];
-    const orders = await fill(days, named).finally(() => setClock());
-    return { data: { orders }, text: `made ${orders} orders and what belongs to them` };
-  });
-}
+export const add = {
+  demo(command: Command): void {
+    const locale = Intl.DateTimeFormat().resolvedOptions().locale;
+    command
+      .option('--days <number>', 'how far back it goes', '182')
+      .addOption(
+        new Option('--lang <language>', 'of names')
+          .choices(languages)
+          .default(languageOf(`${locale}, en;q=0.1`)),
+      );
+    does(command, async ({ option }) => {
+      if (config.app.production)
+        throw new Misuse('This makes people and orders up; it refuses to do so in production.');
+      const days = Number(option('days'));
+      if (!Number.isInteger(days) || days < 1 || days > maxDays)
+        throw new Misuse(`--days: a whole number from 1 to ${maxDays}`);
+      if ((await PaymentMethod.count({ where: { code: methodCode } })) > 0) return asMade();
+      const named = words[option('lang') as Language];
+      const orders = await fill(days, named).finally(() => setClock());
+      return { data: { orders }, text: `made ${orders} orders and what belongs to them` };
+    });
+  },
+};
 
 /** What an earlier run has left; the last day is made last. */
 async function asMade(): Promise<Outcome> {

@@ -30,17 +30,7 @@ import {
 } from './database-checks.js';
 import { storageTexts } from './maintenance.js';
 
-export function addDoctorCommand(program: Command): void {
-  does(
-    program
-      .command('doctor')
-      .description(
-        'checks settings, servers, clock, disk, partitions, key, books and queues; exit code 1 on a fault',
-      ),
-    examine,
-    { anySchema: true },
-  );
-}
+export const add = { doctor: (command: Command): void => does(command, examine, { anySchema: true }) };
 
 /** In the order in which to fix them. */
 const checks: Record<string, () => Promise<Finding> | Finding> = {

@@ -11,28 +11,29 @@ import { does, Misuse, assertRedis, table, type Given, type Outcome } from './co
 
 const shown = 100;
 
-export function addJobCommands(program: Command): void {
-  const jobs = program.command('jobs').description('background work: queues, list, retry, drop');
-  does(jobs.command('queues').description('what each queue holds'), queues);
-  does(
-    filtered(jobs.command('list'))
-      .option('--state <state>', failedJobStates.join(', '), 'failed')
-      .description(`work that has failed for good, the newest ${shown}`),
-    list,
-  );
-  does(
-    filtered(jobs.command('retry'))
-      .argument('[ids...]')
-      .option('--all', 'those that --queue and --job name, the oldest 500')
-      .description('queues failed work again'),
-    retry,
-    { changes: true },
-  );
-  does(jobs.command('drop').argument('<ids...>').description('forgets failed work'), drop, {
-    changes: true,
-    asks: (given) => `Forget failed jobs ${idsOf(given).join(', ')}?`,
-  });
-}
+export const add = {
+  jobs(jobs: Command): void {
+    does(jobs.command('queues').description('what each queue holds'), queues);
+    does(
+      filtered(jobs.command('list'))
+        .option('--state <state>', failedJobStates.join(', '), 'failed')
+        .description(`work that has failed for good, the newest ${shown}`),
+      list,
+    );
+    does(
+      filtered(jobs.command('retry'))
+        .argument('[ids...]')
+        .option('--all', 'those that --queue and --job name, the oldest 500')
+        .description('queues failed work again'),
+      retry,
+      { changes: true },
+    );
+    does(jobs.command('drop').argument('<ids...>').description('forgets failed work'), drop, {
+      changes: true,
+      asks: (given) => `Forget failed jobs ${idsOf(given).join(', ')}?`,
+    });
+  },
+};
 
 const filtered = (command: Command): Command =>
   command.option('--queue <name>', queueNames.join(', ')).option('--job <name>', 'kind of job');

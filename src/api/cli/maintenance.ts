@@ -16,67 +16,67 @@ import { deleteBlacklists } from '../../models/office/blacklist.js';
 import { changing, scopes } from '../../models/tables/versions.js';
 import { does, table, type Outcome } from './command.js';
 
-export function addMaintenanceCommands(program: Command): void {
-  const blacklist = program.command('blacklist').description('addresses turned away: list, remove');
-  does(blacklist.command('list').description('every entry'), listBlacklist);
-  does(
-    blacklist
-      .command('remove')
-      .argument('<entry>', 'its id, or its addresses as listed')
-      .description('deletes it'),
-    ({ args: [entry = ''] }) => removeEntry(entry),
-    { changes: true, asks: ({ args: [entry] }) => `Let the addresses of ${entry} in again?` },
-  );
-  const cache = program.command('cache').description('copies that processes keep: renew');
-  does(
-    cache.command('renew').description('clears the caches of every process; for changes made by SQL'),
-    renewCopies,
-    { changes: true },
-  );
-  const key = program.command('key').description('APP_KEY: status, accept');
-  does(key.command('status').description('whether APP_KEY is the key of this database'), keyStatus);
-  does(
-    key
-      .command('accept')
-      .description('takes APP_KEY for the key of this database when the right one is lost'),
-    acceptKey,
-    {
-      changes: true,
-      asks: () =>
-        'No password and no secret stored under another key can be used any more. Take APP_KEY all the same?',
-    },
-  );
-  const storage = program.command('storage').description('where files are: status, accept');
-  does(
-    storage.command('status').description('whether the storage is the one of this database'),
-    storageStatus,
-  );
-  does(
-    storage
-      .command('accept')
-      .description('takes the storage for the one of this database, after its files were moved'),
-    async () => {
-      await acceptStorage();
-      return storageStatus();
-    },
-    {
-      changes: true,
-      asks: () => 'Files that are not in this storage cannot be downloaded any more. Take it all the same?',
-    },
-  );
-  does(
-    program
-      .command('prune')
-      .description('the nightly maintenance now: removes what is older than its retention'),
-    prune,
-    {
+export const add = {
+  blacklist(blacklist: Command): void {
+    does(blacklist.command('list').description('every entry'), listBlacklist);
+    does(
+      blacklist
+        .command('remove')
+        .argument('<entry>', 'its id, or its addresses as listed')
+        .description('deletes it'),
+      ({ args: [entry = ''] }) => removeEntry(entry),
+      { changes: true, asks: ({ args: [entry] }) => `Let the addresses of ${entry} in again?` },
+    );
+  },
+  cache(cache: Command): void {
+    does(
+      cache.command('renew').description('clears the caches of every process; for changes made by SQL'),
+      renewCopies,
+      { changes: true },
+    );
+  },
+  key(key: Command): void {
+    does(key.command('status').description('whether APP_KEY is the key of this database'), keyStatus);
+    does(
+      key
+        .command('accept')
+        .description('takes APP_KEY for the key of this database when the right one is lost'),
+      acceptKey,
+      {
+        changes: true,
+        asks: () =>
+          'No password and no secret stored under another key can be used any more. Take APP_KEY all the same?',
+      },
+    );
+  },
+  storage(storage: Command): void {
+    does(
+      storage.command('status').description('whether the storage is the one of this database'),
+      storageStatus,
+    );
+    does(
+      storage
+        .command('accept')
+        .description('takes the storage for the one of this database, after its files were moved'),
+      async () => {
+        await acceptStorage();
+        return storageStatus();
+      },
+      {
+        changes: true,
+        asks: () => 'Files that are not in this storage cannot be downloaded any more. Take it all the same?',
+      },
+    );
+  },
+  prune(command: Command): void {
+    does(command, prune, {
       changes: true,
       asks: () =>
         `Remove log entries older than ${config.retention.logDays} days, callbacks older than ` +
         `${config.retention.callbackDays} days, and what else is older than its retention?`,
-    },
-  );
-}
+    });
+  },
+};
 
 async function listBlacklist(): Promise<Outcome> {
   const rows = await select(

@@ -5,17 +5,18 @@ import { seed } from '../../models/access/seed.js';
 import { syncPermissions } from '../declare/permission.js';
 import { does, table, type Outcome } from './command.js';
 
-export function addMigrateCommands(program: Command): void {
-  const migrate = program.command('migrate').description('the database schema: up, status');
-  does(migrate.command('up').description('applies pending migrations'), up, { anySchema: true });
-  does(
-    migrate
-      .command('status')
-      .description('applied and pending migrations; exit code 1 when some are pending'),
-    status,
-    { anySchema: true },
-  );
-}
+export const add = {
+  migrate(migrate: Command): void {
+    does(migrate.command('up').description('applies pending migrations'), up, { anySchema: true });
+    does(
+      migrate
+        .command('status')
+        .description('applied and pending migrations; exit code 1 when some are pending'),
+      status,
+      { anySchema: true },
+    );
+  },
+};
 
 async function up(): Promise<Outcome> {
   const before = await migrationState();

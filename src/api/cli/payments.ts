@@ -21,51 +21,56 @@ import { does, Misuse, table, type Given, type Outcome } from './command.js';
 
 const shown = 100;
 
-export function addPaymentCommands(program: Command): void {
-  const payments = program.command('payments').description('payments: stuck, ask, follow');
-  does(
-    payments
-      .command('stuck')
-      .option('--minutes <n>', 'pending for longer than so many minutes', '60')
-      .description(`those that need a person, and those pending for long, the newest ${shown} of each`),
-    listUnsettled,
-  );
-  does(
-    payments
-      .command('ask')
-      .argument('<payment_no>')
-      .description('asks its company what became of a payment, and settles what it says'),
-    ask,
-    { changes: true },
-  );
-  does(
-    payments
-      .command('follow')
-      .requiredOption('--since <days>', 'made in the last so many days, as 15d')
-      .description('has the companies asked about payments that were placed before their results were open'),
-    followPlaced,
-    { changes: true },
-  );
-  const callbacks = program.command('callbacks').description('payment callbacks: redrive');
-  does(
-    callbacks
-      .command('redrive')
-      .option('--from <time>', 'ISO 8601, as 2026-11-01T00:00:00Z; the beginning if not given')
-      .option('--to <time>', 'ISO 8601; now if not given')
-      .description('settles the verified callbacks of that time that wait; twice does no harm'),
-    redrive,
-    { changes: true },
-  );
-  const refunds = program.command('refunds').description('refunds: ask');
-  does(
-    refunds
-      .command('ask')
-      .argument('[refund_no]', 'one of them; all that have not ended if not given')
-      .description('makes refunds due now; the worker sends them or asks what became of them'),
-    askRefunds,
-    { changes: true },
-  );
-}
+export const add = {
+  payments(payments: Command): void {
+    does(
+      payments
+        .command('stuck')
+        .option('--minutes <n>', 'pending for longer than so many minutes', '60')
+        .description(`those that need a person, and those pending for long, the newest ${shown} of each`),
+      listUnsettled,
+    );
+    does(
+      payments
+        .command('ask')
+        .argument('<payment_no>')
+        .description('asks its company what became of a payment, and settles what it says'),
+      ask,
+      { changes: true },
+    );
+    does(
+      payments
+        .command('follow')
+        .requiredOption('--since <days>', 'made in the last so many days, as 15d')
+        .description(
+          'has the companies asked about payments that were placed before their results were open',
+        ),
+      followPlaced,
+      { changes: true },
+    );
+  },
+  callbacks(callbacks: Command): void {
+    does(
+      callbacks
+        .command('redrive')
+        .option('--from <time>', 'ISO 8601, as 2026-11-01T00:00:00Z; the beginning if not given')
+        .option('--to <time>', 'ISO 8601; now if not given')
+        .description('settles the verified callbacks of that time that wait; twice does no harm'),
+      redrive,
+      { changes: true },
+    );
+  },
+  refunds(refunds: Command): void {
+    does(
+      refunds
+        .command('ask')
+        .argument('[refund_no]', 'one of them; all that have not ended if not given')
+        .description('makes refunds due now; the worker sends them or asks what became of them'),
+      askRefunds,
+      { changes: true },
+    );
+  },
+};
 
 async function listUnsettled(given: Given): Promise<Outcome> {
   const minutes = Number(given.option('minutes'));

@@ -10,12 +10,7 @@ const asksAtOnce = 16;
 const keysAtOnce = 2000;
 const shown = 10;
 
-export function addVerifyCommand(program: Command): void {
-  const command = program
-    .command('verify')
-    .description('whether rows, files, sums and balances agree; exit code 1 if not');
-  does(command, verify);
-}
+export const add = { verify: (command: Command): void => does(command, verify) };
 
 async function verify(): Promise<Outcome> {
   const [withoutFile, withoutRow] = [await rowsWithoutFile(), await filesWithoutRow()];
