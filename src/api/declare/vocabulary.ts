@@ -1,9 +1,15 @@
 // Descriptions and examples of recurring fields. A field with another meaning has its own (`.description()`,
 // `.example()`).
+import { declarationOf } from '../../models/tables/table.js';
+import { Order } from '../../models/trade/tables.js';
 import type { Words } from './response.js';
 
-/** By name of a field or parameter. */
+const titles = [...declarationOf(Order).columns].map(([name, { is }]) => [name, [is.title?.en]]);
+
+/** By name of a field or parameter. A column of orders that is not here is described by its title. */
 export const vocabulary: Record<string, Words> = {
+  ...(Object.fromEntries(titles) as Record<string, Words>),
+
   // Rows and lists
   id: ['Id of the record', 42],
   ids: ['Ids of the records', [41, 42]],
