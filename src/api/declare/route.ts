@@ -26,6 +26,9 @@ export function can(slug: string, zh: string, en: string, { slugOnly = false } =
   return { slug, name: { zh, en }, slugOnly };
 }
 
+/** Makes fields required, for `fork`. */
+export const required = (field: Joi.Schema): Joi.Schema => field.required();
+
 /** `deadlineMs` of a route that waits for a payment company. */
 export const companyDeadlineMs = config.payments.gatewayTimeoutMs + 5000;
 

@@ -22,7 +22,7 @@ import {
 } from '../../../models/access/department.js';
 import { Department } from '../../../models/access/tables.js';
 import { enabled, flag, forestOf, keysOf, record, resource } from '../../declare/response.js';
-import { can, route } from '../../declare/route.js';
+import { can, required, route } from '../../declare/route.js';
 
 const keys = { ...keysOf(Department), status: enabled(), in_use: flag() };
 
@@ -56,7 +56,7 @@ export const routes = [
     name: 'createDepartment',
     summary: 'Create a department',
     access: can('department.store', '创建部门', 'Create departments'),
-    body: Joi.object<DepartmentFields, true>({ ...fields, name: fields.name.required() }),
+    body: Joi.object<DepartmentFields, true>(fields).fork(['name'], required),
     fails: ['department_not_found', 'department_too_deep', 'department_unknown'],
     response: department,
     handle: async ({ body }) => getDepartment(await createDepartment(noneToZero(body))),

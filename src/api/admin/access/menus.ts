@@ -22,7 +22,7 @@ import {
 } from '../../../models/access/menu.js';
 import { menuRecord, menuForest } from '../../declare/records.js';
 import { record } from '../../declare/response.js';
-import { can, route } from '../../declare/route.js';
+import { can, required, route } from '../../declare/route.js';
 
 const bit = () => Joi.number().valid(0, 1);
 
@@ -63,12 +63,7 @@ export const routes = [
     name: 'createMenu',
     summary: 'Create a menu',
     access: can('menu.store', '创建菜单', 'Create menus'),
-    body: Joi.object<MenuFields, true>({
-      ...fields,
-      title: fields.title.required(),
-      slug: fields.slug.required(),
-      type: fields.type.required(),
-    }),
+    body: Joi.object<MenuFields, true>(fields).fork(['title', 'slug', 'type'], required),
     fails: ['grant_beyond_own', 'menu_not_found', 'menu_slug_exists', 'menu_too_deep', 'menu_unknown'],
     response: menuRecord,
     handle: async ({ admin, body }) => getMenu(await createMenu(admin, noneToZero(body))),

@@ -17,7 +17,7 @@ import {
 import { Menu, Permission } from '../../../models/access/tables.js';
 import { covers } from '../../declare/permission.js';
 import { enabled, keysOf, pageOf, recordOrNull, resource } from '../../declare/response.js';
-import { can, route } from '../../declare/route.js';
+import { can, required, route } from '../../declare/route.js';
 
 const permission = resource('Permission', {
   ...keysOf(Permission),
@@ -49,13 +49,7 @@ export const routes = [
     name: 'createPermission',
     summary: 'Create a permission',
     access: can('permission.store', '创建权限', 'Create permissions'),
-    body: Joi.object<PermissionFields, true>({
-      ...fields,
-      name: fields.name.required(),
-      slug: fields.slug.required(),
-      method: fields.method.required(),
-      path: fields.path.required(),
-    }),
+    body: Joi.object<PermissionFields, true>(fields).fork(['name', 'slug', 'method', 'path'], required),
     fails: ['grant_beyond_own', 'menu_unknown', 'permission_not_found', 'permission_slug_exists'],
     response: permission,
     handle: async ({ admin, body }) => getPermission(await createPermission(body, covers(admin))),

@@ -15,7 +15,7 @@ import {
 } from '../../../models/access/role.js';
 import { Menu, Permission, Role } from '../../../models/access/tables.js';
 import { enabled, flag, keysOf, listOf, pageOf, record, resource } from '../../declare/response.js';
-import { can, route } from '../../declare/route.js';
+import { can, required, route } from '../../declare/route.js';
 
 const keys = {
   ...keysOf(Role),
@@ -63,11 +63,7 @@ export const routes = [
     name: 'createRole',
     summary: 'Create a role',
     access: can('role.store', '创建角色', 'Create roles'),
-    body: Joi.object<RoleFields, true>({
-      ...fields,
-      name: fields.name.required(),
-      slug: fields.slug.required(),
-    }),
+    body: Joi.object<RoleFields, true>(fields).fork(['name', 'slug'], required),
     fails: writing,
     response: detail,
     handle: async ({ admin, body }) => getRole(await createRole(admin, body)),

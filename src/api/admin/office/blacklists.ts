@@ -16,7 +16,7 @@ import {
 } from '../../../models/office/blacklist.js';
 import { Blacklist } from '../../../models/office/tables.js';
 import { described, integer, keysOf, pageOf, record, resource, text } from '../../declare/response.js';
-import { can, route } from '../../declare/route.js';
+import { can, required, route } from '../../declare/route.js';
 
 const entry = resource(
   'BlacklistEntry',
@@ -47,7 +47,7 @@ export const routes = [
     description:
       'A single address, a CIDR block, or a range with both its ends written out. Stored in canonical form; an enabled entry that covers the caller’s own address is refused.',
     access: can('blacklist.store', '创建黑名单', 'Create blacklist entries'),
-    body: Joi.object<BlacklistFields, true>({ ...fields, ip: fields.ip.required() }),
+    body: Joi.object<BlacklistFields, true>(fields).fork(['ip'], required),
     fails: ['blacklist_covers_self', 'blacklist_exists', 'blacklist_ip_invalid', 'blacklist_not_found'],
     response: entry,
     handle: async ({ body, ip }) => getBlacklist(await createBlacklist(body, ip)),

@@ -25,7 +25,7 @@ import {
 } from '../../../models/office/dictionary.js';
 import { Dictionary } from '../../../models/office/tables.js';
 import { enabled, flag, keysOf, listOf, pageOf, resource } from '../../declare/response.js';
-import { can, route } from '../../declare/route.js';
+import { can, required, route } from '../../declare/route.js';
 
 const entry = resource('DictionaryEntry', { ...keysOf(Dictionary), status: enabled(), in_use: flag() });
 
@@ -53,11 +53,7 @@ export const routes = [
     name: 'createDictionary',
     summary: 'Create a type (parent 0) or an entry',
     access: can('dictionary.store', '创建字典', 'Create dictionaries'),
-    body: Joi.object<DictionaryFields, true>({
-      ...fields,
-      name: fields.name.required(),
-      code: fields.code.required(),
-    }),
+    body: Joi.object<DictionaryFields, true>(fields).fork(['name', 'code'], required),
     fails: ['dictionary_code_exists', 'dictionary_not_found', 'dictionary_too_deep', 'dictionary_unknown'],
     response: entry,
     handle: async ({ body }) => getDictionary(await createDictionary(noneToZero(body))),
