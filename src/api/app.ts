@@ -39,9 +39,7 @@ export function createApp(): Koa<RequestState> {
   app.use(limitAddresses(routes));
   if (config.app.docsEnabled) app.use(docs(() => openApiDocument(routes)));
   const router = new Router();
-  // The first route that matches is taken: one without parameters before `/orders/{id}`.
-  const hasParams = (route: Route): number => Number(fullPath(route).includes('{'));
-  for (const route of routes.toSorted((one, other) => hasParams(one) - hasParams(other)))
+  for (const route of routes)
     router.register(fullPath(route).replace(/\{(\w+)\}/g, ':$1'), [route.method], handlerOf(route) as never);
   app.use(router.routes() as never);
   return app;
