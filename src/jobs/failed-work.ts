@@ -29,21 +29,29 @@ export interface QueuedWork extends Envelope {
   id: string;
 }
 
-/** An ASCII key of the work, the same for all of its jobs. */
-function workKey({ name, id, payload: given }: QueuedWork): string {
+/** The job of some work with its payload; undefined when this release cannot run it. */
+function readWork(name: string, payload: unknown): { job: Job; payload: unknown } | undefined {
   const job = jobNamed(name);
-  const payload = job && readPayload(job, given);
-  const key = job && payload !== undefined ? `${name}-${job.key(payload)}` : id;
+  try {
+    return job && { job, payload: validate(job.payload, payload) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** An ASCII key of the work, the same for all of its jobs. */
+function workKey({ name, id, payload }: QueuedWork): string {
+  const work = readWork(name, payload);
+  const key = work ? `${name}-${work.job.key(work.payload)}` : id;
   return key.replace(/[^\x20-\x7e]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
 /** Ends the row of the work and stores its failure; idempotent. @throws while the database is unavailable */
 export async function abandonWork(queued: QueuedWork, error: Error, attempts: number): Promise<void> {
-  const { queue, name, payload: given, trace_id: traceId = '' } = queued;
-  const job = jobNamed(name);
-  const payload = job && readPayload(job, given);
-  if (payload !== undefined) await job?.onAbandoned?.(payload, error);
-  await storeFailure({ queue, job: name, key: workKey(queued), payload: given, error, attempts, traceId });
+  const { queue, name, payload, trace_id: traceId = '' } = queued;
+  const work = readWork(name, payload);
+  await work?.job.onAbandoned?.(work.payload, error);
+  await storeFailure({ queue, job: name, key: workKey(queued), payload, error, attempts, traceId });
 }
 
 const unfinished = new LRUCache<'kinds', ReadonlySet<string>>({
@@ -66,9 +74,7 @@ export async function succeeded(queued: QueuedWork): Promise<void> {
  */
 export async function retryFailed(id: number): Promise<void> {
   const { job: name, payload: stored, failures } = await workOf(id);
-  const job = jobNamed(name);
-  const payload = job && readPayload(job, stored);
-  if (!job || payload === undefined) fail('failed_job_unknown');
+  const { job, payload } = readWork(name, stored) ?? fail('failed_job_unknown');
   if (job.reopen && !(await job.reopen(payload))) fail('failed_job_over');
   await job.enqueueAgain(payload);
   await markRetried(id, name, failures);
@@ -98,12 +104,4 @@ export async function retryEach(ids: readonly number[]): Promise<Retried> {
     }
   }
   return { count: ids.length - refusals.size, refusals };
-}
-
-function readPayload(job: Job, payload: unknown): unknown {
-  try {
-    return validate(job.payload, payload);
-  } catch {
-    return undefined;
-  }
 }
