@@ -45,9 +45,7 @@ export function webConsole(): Middleware {
 // Loaded once: a request can only name built files.
 function readAssets(): ReadonlyMap<string, Asset> {
   if (!existsSync(folder)) return new Map();
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) =>
-    name.replaceAll('\\', '/'),
-  );
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return new Map(
     names.flatMap((name): [string, Asset][] => {
       const type = types[extname(name)];

@@ -63,11 +63,7 @@ export function track(connection: LiveConnection): () => void {
 }
 
 /** Number of open sockets. */
-export function countSockets(): number {
-  let sockets = 0;
-  for (const { route } of open) if (route === 'socket') sockets++;
-  return sockets;
-}
+export const countSockets = (): number => [...open].filter(({ route }) => route === 'socket').length;
 
 gauge('live_connections', 'open sockets and event streams', ['kind'], () => {
   const sockets = countSockets();
