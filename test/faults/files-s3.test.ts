@@ -138,9 +138,9 @@ test.serial('the merge of a worker killed during composition is completed once b
   t.is(sha256((await fetched(`/attachments/${list[0].id}/download`)).bytes), sha256(content));
   // What the killed one had begun is removed when a day has passed.
   const driver = await storage();
-  await driver.sweep?.(new Date(Date.now() - 3_600_000), ['attachments']);
+  await driver.sweep(new Date(Date.now() - 3_600_000), ['attachments']);
   t.is(s3().uploads().length, 1);
-  await driver.sweep?.(new Date(Date.now() + 1000), ['attachments']);
+  await driver.sweep(new Date(Date.now() + 1000), ['attachments']);
   t.deepEqual(s3().uploads(), []);
 });
 

@@ -1,17 +1,24 @@
 // Files on the local disk: written under a temporary name, renamed when complete; file and folder are synced.
-import { createReadStream } from 'node:fs';
-import { mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
-import { FileWriter } from '../files/file-writer.js';
+import { pipeline } from 'node:stream/promises';
 import { privateFolder, removeOldFiles } from '../files/folder.js';
 import { randomToken } from '../secrets/random-id.js';
-import { type ByteRange, type Composed, Digest, FileMissing, type Storage, StorageFull } from './storage.js';
+import {
+  type ByteRange,
+  type Composed,
+  contentOf,
+  Digest,
+  FileMissing,
+  observed,
+  type Storage,
+  StorageFull,
+} from './storage.js';
 
-/** Large, because each block costs a round trip to a worker thread. */
-const blockBytes = 4 * 1024 * 1024;
-/** Smaller: downloads are as quick, and many may run at once. */
-const readBytes = 256 * 1024;
+/** Each block costs a round trip to a worker thread. */
+const blockBytes = 256 * 1024;
 
 export class LocalStorage implements Storage {
   readonly #root: string;
@@ -24,16 +31,18 @@ export class LocalStorage implements Storage {
   }
 
   async put(key: string, content: Readable): Promise<number> {
-    return this.#write(key, async (writer) => {
-      for await (const piece of content)
-        await writer.write(typeof piece === 'string' ? Buffer.from(piece) : (piece as Buffer));
-      return writer.size;
-    });
+    let size = 0;
+    await this.#write(
+      key,
+      observed(content, (bytes) => (size += bytes.length)),
+    );
+    return size;
   }
 
   async putFile(key: string, path: string): Promise<void> {
     try {
-      await this.#moveIn(path, key, () => sync(this.#path(key)));
+      await sync(path);
+      await this.#moveIn(path, key);
     } catch (error) {
       if (codeOf(error) !== 'EXDEV') throw readable(error);
       await this.put(key, createReadStream(path));
@@ -42,8 +51,13 @@ export class LocalStorage implements Storage {
   }
 
   async get(key: string, range?: ByteRange): Promise<Readable> {
-    const file = await openFile(this.#path(key), key);
-    return file.createReadStream({ ...range, highWaterMark: readBytes });
+    try {
+      const file = await open(this.#path(key));
+      return file.createReadStream({ ...range, highWaterMark: blockBytes });
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') throw new FileMissing(`there is no file ${key}`, { cause: error });
+      throw error;
+    }
   }
 
   async stat(key: string): Promise<{ size: number } | undefined> {
@@ -67,68 +81,39 @@ export class LocalStorage implements Storage {
     }
   }
 
-  compose(key: string, parts: readonly string[], signal: AbortSignal): Promise<Composed> {
-    return this.#write(key, async (writer) => {
-      const digest = new Digest();
-      for await (const block of this.#contentOf(parts, signal)) {
-        digest.add(block);
-        await writer.write(block);
-      }
-      return digest.result();
-    });
+  async compose(key: string, parts: readonly string[], signal: AbortSignal): Promise<Composed> {
+    const digest = new Digest();
+    await this.#write(
+      key,
+      observed(contentOf(this, parts, signal), (bytes) => digest.add(bytes)),
+    );
+    return digest.result();
   }
 
   async sweep(before: Date): Promise<void> {
     await removeOldFiles(this.#partial, before);
   }
 
-  // One block for everything: fresh memory would cost more than the read.
-  async *#contentOf(parts: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer> {
-    const block = Buffer.allocUnsafeSlow(blockBytes);
-    for (const key of parts) {
-      const file = await openFile(this.#path(key), key);
-      try {
-        for (;;) {
-          signal.throwIfAborted();
-          const { bytesRead } = await file.read(block, 0, blockBytes);
-          if (bytesRead === 0) break;
-          yield block.subarray(0, bytesRead);
-        }
-      } finally {
-        await file.close();
-      }
-    }
-  }
-
-  async #write<T>(key: string, fill: (writer: FileWriter) => Promise<T>): Promise<T> {
+  async #write(key: string, content: AsyncIterable<Buffer>): Promise<void> {
     await mustHave(this.#partial);
     const temporary = join(this.#partial, randomToken(12));
     try {
-      const writer = await FileWriter.create(temporary, blockBytes);
-      try {
-        const result = await fill(writer);
-        await writer.end();
-        await this.#moveIn(temporary, key, () => writer.sync());
-        return result;
-      } finally {
-        await writer.close();
-      }
+      // `flush` syncs the file before it is closed.
+      const options = { flags: 'wx', mode: 0o600, highWaterMark: blockBytes, flush: true };
+      await pipeline(content, createWriteStream(temporary, options));
+      await this.#moveIn(temporary, key);
     } catch (error) {
       await rm(temporary, { force: true });
       throw readable(error);
     }
   }
 
-  /**
-   * Renames a complete file, then makes both durable. (The reverse order would write the file system's journal
-   * twice; a crash in between leaves an orphaned file.)
-   */
-  async #moveIn(path: string, key: string, syncFile: () => Promise<void>): Promise<void> {
+  /** Renames a file that is complete and synced, and makes that durable too. */
+  async #moveIn(path: string, key: string): Promise<void> {
     const place = this.#path(key);
     await mustHave(dirname(place));
     await rename(path, place);
     try {
-      await syncFile();
       await sync(dirname(place));
     } catch (error) {
       await rm(place, { force: true });
@@ -161,15 +146,6 @@ async function mustHave(folder: string): Promise<void> {
 
 function nothingThere(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT') throw error;
-}
-
-async function openFile(path: string, key: string): Promise<FileHandle> {
-  try {
-    return await open(path);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new FileMissing(`there is no file ${key}`, { cause: error });
-    throw error;
-  }
 }
 
 async function sync(path: string): Promise<void> {

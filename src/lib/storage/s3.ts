@@ -21,8 +21,10 @@ import { makeClient, type S3Settings } from './s3-client.js';
 import {
   type ByteRange,
   type Composed,
+  contentOf,
   Digest,
   FileMissing,
+  observed,
   type Storage,
   StorageFull,
   StorageUnavailable,
@@ -53,9 +55,7 @@ export class S3Storage implements Storage {
     let size = 0;
     await this.#upload(
       key,
-      observed(content, (bytes) => {
-        size += bytes.length;
-      }),
+      observed(content, (bytes) => (size += bytes.length)),
     );
     return size;
   }
@@ -89,7 +89,7 @@ export class S3Storage implements Storage {
 
   async compose(key: string, parts: readonly string[], signal: AbortSignal): Promise<Composed> {
     const digest = new Digest();
-    const content = observed(this.#contentOf(parts, signal), (bytes) => digest.add(bytes));
+    const content = observed(contentOf(this, parts, signal), (bytes) => digest.add(bytes));
     await this.#upload(key, content, signal);
     return digest.result();
   }
@@ -136,15 +136,6 @@ export class S3Storage implements Storage {
     }
   }
 
-  async *#contentOf(parts: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer> {
-    for (const key of parts) {
-      for await (const bytes of await this.get(key)) {
-        signal.throwIfAborted();
-        yield bytes as Buffer;
-      }
-    }
-  }
-
   async #upload(key: string, content: AsyncIterable<unknown>, signal?: AbortSignal): Promise<void> {
     const Body = content instanceof Readable ? content : Readable.from(content);
     const params = { ...this.#place(key), Body };
@@ -185,17 +176,6 @@ function inTime(content: Readable, timeoutMs: number): Readable {
     }
   }
   return Readable.from(read(), { objectMode: false }).once('close', () => content.destroy());
-}
-
-async function* observed(
-  content: AsyncIterable<unknown>,
-  onBytes: (bytes: Buffer) => void,
-): AsyncGenerator<Buffer> {
-  for await (const piece of content) {
-    const bytes = typeof piece === 'string' ? Buffer.from(piece) : (piece as Buffer);
-    onBytes(bytes);
-    yield bytes;
-  }
 }
 
 /** Calls the store about a file. @throws FileMissing, StorageFull, StorageUnavailable; other errors unchanged */

@@ -36,7 +36,7 @@ export interface Storage {
   /** A URL that downloads the file for some minutes, if the driver supports it. */
   downloadUrl?(key: string, disposition: string, type: string): Promise<string>;
   /** Removes unfinished writes below these prefixes older than that instant. */
-  sweep?(before: Date, folders: readonly string[]): Promise<void>;
+  sweep(before: Date, folders: readonly string[]): Promise<void>;
 }
 
 export interface Composed {
@@ -66,6 +66,32 @@ export class Digest {
   /** Call once, at the end. */
   result(): Composed {
     return { size: this.#size, sha256: this.#hash.digest('hex') };
+  }
+}
+
+/** The content piece by piece, each shown to the observer as it passes. */
+export async function* observed(
+  content: AsyncIterable<unknown>,
+  onBytes: (bytes: Buffer) => void,
+): AsyncGenerator<Buffer> {
+  for await (const piece of content) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : (piece as Buffer);
+    onBytes(bytes);
+    yield bytes;
+  }
+}
+
+/** The content of files one after the other. */
+export async function* contentOf(
+  files: Pick<Storage, 'get'>,
+  keys: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  for (const key of keys) {
+    for await (const bytes of await files.get(key)) {
+      signal.throwIfAborted();
+      yield bytes as Buffer;
+    }
   }
 }
 

@@ -149,8 +149,7 @@ export async function removeUnowned(before: Date): Promise<void> {
 
 /** Removes the remains of unfinished writes from the storage. */
 export async function sweepStorage(): Promise<void> {
-  const driver = await storage();
-  await driver.sweep?.(ago(maxWriteMs), purposes);
+  await (await storage()).sweep(ago(maxWriteMs), purposes);
 }
 
 async function stored(written: Promise<void>): Promise<void> {
