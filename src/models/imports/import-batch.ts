@@ -11,44 +11,28 @@ import { advance, type Advance, type ImportWork } from './import-progress.js';
 import { problemsByRow, type OrderDraft } from './order-draft.js';
 import type { Problem } from './order-sheet.js';
 
-/** Another run was there first, or the import has ended; what was written is undone. */
-class Overtaken extends Error {}
-
 /**
- * Writes a batch, or only its refused rows in a dry run. Its orders are written while the batch before it still is; the
- * position, which decides whether they stay, is moved after that one has moved it.
+ * Writes a batch, or only its refused rows in a dry run. Moving the position comes first: its lock makes another run
+ * wait, which then finds the position moved.
  *
- * @param before the end of the batch before it
  * @returns false when nothing was written: another run was there first, or the import has ended
  */
-export async function writeBatch(
+export function writeBatch(
   { id, dry_run }: ImportWork,
   drafts: readonly OrderDraft[],
   step: Pick<Advance, 'from' | 'rows' | 'progress'>,
-  before: Promise<boolean>,
 ): Promise<boolean> {
   const at = now();
-  try {
-    await withPartition(['orders', 'order_details'], periodOf(at), () =>
-      bulk.transact(async (t) => {
-        const { accepted, refused } = await judge(drafts, t);
-        const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
-        if (!dry_run && accepted.length > 0) await insertOrders(accepted, at, t);
-        // Nothing here may lock the import before its turn, as rows that refer to it do.
-        const isNext =
-          (await before) && (await advance(id, { ...step, succeeded, orders: accepted.length }, t));
-        if (!isNext) throw new Overtaken();
-        if (refused.length > 0) {
-          const problems = refused.flatMap(problemsByRow).sort((one, other) => one.row - other.row);
-          await storeProblems(id, problems, t);
-        }
-      }),
-    );
+  const write = async (t: Transaction): Promise<boolean> => {
+    const { accepted, refused } = await judge(drafts, t);
+    const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
+    if (!(await advance(id, { ...step, succeeded, orders: accepted.length }, t))) return false;
+    if (!dry_run && accepted.length > 0) await insertOrders(accepted, at, t);
+    const problems = refused.flatMap(problemsByRow).sort((one, other) => one.row - other.row);
+    await storeProblems(id, problems, t);
     return true;
-  } catch (error) {
-    if (error instanceof Overtaken) return false;
-    throw error;
-  }
+  };
+  return withPartition(['orders', 'order_details'], periodOf(at), () => bulk.transact(write));
 }
 
 // Users are looked up at the time of writing, as by POST /orders; also those of refused orders, so that all

@@ -4,7 +4,6 @@
 // The orders of a file come in a fixed sequence (order-gathering.ts), and imports.position counts the rows
 // that are done. A batch advances the position if it is still where the batch begins, in the transaction
 // that makes its orders: so of two runs one writes a batch and the other finds the position moved and stops.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CsvBroken, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import { say } from '../../lib/values/language.js';
@@ -19,11 +18,6 @@ import { gather, survey } from './order-gathering.js';
 import { writeBatch } from './import-batch.js';
 
 const batchRows = 1000;
-/** After a slower batch, batches are written one at a time … */
-const busyMs = 250;
-/** … and after one slower than this, with a pause in between. */
-const slowMs = 1000;
-const maxPauseMs = 1000;
 const frameEveryMs = 500;
 /** Every open list of orders reloads. */
 const announceEveryMs = 60_000;
@@ -66,11 +60,7 @@ async function* blocksOf(
   }
 }
 
-/**
- * Writes the orders after the position: two batches at a time, while the next one is read.
- *
- * @returns false when it was overtaken
- */
+/** Writes the orders after the position, a batch while the next one is read. @returns false when it was overtaken */
 async function writeAll(
   work: ImportWork,
   total: number,
@@ -79,28 +69,20 @@ async function writeAll(
 ): Promise<boolean> {
   const report = reporter(work);
   let from = work.position;
-  let [before, written] = [Promise.resolve(true), Promise.resolve(true)];
-  let tookMs = 0;
+  let written = Promise.resolve(true);
   try {
     for await (const { drafts, rows } of batches(orders, work.position)) {
-      if (!(await (tookMs > busyMs ? written : before))) return false;
-      if (tookMs > slowMs) await sleep(Math.min(tookMs - slowMs, maxPauseMs), undefined, { signal });
+      if (!(await written)) return false;
       signal.throwIfAborted();
-      const begun = performance.now();
-      before = written;
-      written = writeBatch(work, drafts, { from, rows, progress: percent(from + rows, total) }, before);
-      // One of the next turns awaits it and throws its failure, which is not unhandled until then.
-      written.then(
-        () => (tookMs = performance.now() - begun),
-        () => undefined,
-      );
+      await report(percent(from, total));
+      written = writeBatch(work, drafts, { from, rows, progress: percent(from + rows, total) });
+      // The next turn awaits it and throws its failure, which is not unhandled until then.
+      written.catch(() => undefined);
       from += rows;
-      await report(percent(from - rows, total));
     }
     return await written;
   } finally {
-    // The last batch ends after the one before it. A next run that began earlier would see the position move, and take
-    // that for the work of another run.
+    // A next run that began earlier would see the position move, and take that for the work of another run.
     await written.catch(() => undefined);
   }
 }
