@@ -1,4 +1,5 @@
 // Reads CSV files of unknown origin (RFC 4180 and the variants of spreadsheets) as streams of any size.
+import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
@@ -30,7 +31,6 @@ export class CsvBroken extends Error {
   }
 }
 
-const chunkBytes = 64 * 1024;
 const maxHead = 64 * 1024;
 const maxRecord = 64 * 1024;
 /** Limits the cells of a row: outside quotes a record ends with its line. */
@@ -119,7 +119,7 @@ async function isWrittenIn(path: string, encoding: CsvFormat['encoding']): Promi
   // Keeps the first bytes of a character until the rest arrives with the next chunk.
   const decoder = new TextDecoder(encoding, { fatal: true });
   let lineLength = 0;
-  for await (const bytes of chunksOf(path)) {
+  for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
     if (!encoding.startsWith('utf-16') && bytes.includes(0)) fail('import_not_csv', { field: 'file' });
     const text = decodeOrRefuse(decoder, bytes);
     if (text === undefined) return false;
@@ -127,21 +127,6 @@ async function isWrittenIn(path: string, encoding: CsvFormat['encoding']): Promi
     lineLength = unfinishedLine(text, lineLength);
   }
   return decodeOrRefuse(decoder) !== undefined;
-}
-
-// One buffer for all chunks, to avoid garbage of the size of the file.
-async function* chunksOf(path: string): AsyncGenerator<Buffer> {
-  const file = await open(path);
-  const buffer = Buffer.alloc(chunkBytes);
-  try {
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, chunkBytes);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await file.close();
-  }
 }
 
 function decodeOrRefuse(decoder: TextDecoder, bytes?: Buffer): string | undefined {
@@ -154,12 +139,10 @@ function decodeOrRefuse(decoder: TextDecoder, bytes?: Buffer): string | undefine
 
 /** @returns length of the unfinished last line */
 function unfinishedLine(text: string, before: number): number {
-  const ends = ['\n', '\r'].map((end) => ({ first: text.indexOf(end), last: text.lastIndexOf(end) }));
-  const last = Math.max(...ends.map((end) => end.last));
-  const first = Math.min(...ends.map((end) => (end.first < 0 ? text.length : end.first)));
-  // A chunk is shorter than the max line, so only its first and last lines need measuring.
-  if (before + first > maxLine) fail('import_line_too_long', { field: 'file' });
-  return last < 0 ? before + text.length : text.length - last - 1;
+  const lines = text.split(/[\r\n]/).map(({ length }) => length);
+  lines[0] = (lines[0] ?? 0) + before;
+  if (lines.some((length) => length > maxLine)) fail('import_line_too_long', { field: 'file' });
+  return lines.at(-1) ?? 0;
 }
 
 // The most frequent one in the first line, quoted or not: column names contain none of them.

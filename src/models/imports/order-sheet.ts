@@ -93,8 +93,6 @@ const longest = { order_ref: 64, username: 50, remark: 500, product_name: 200 } 
 const maxNamed = 10;
 /** Max characters stored of a refused value. */
 const maxShown = 200;
-/** Max characters of white space around a cell before its text is copied. */
-const maxPadding = 100;
 
 /**
  * The layout that the header of a file gives. Names may be in either language, in any case and order; the
@@ -138,7 +136,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
     reason: ImportReason,
     detail?: number,
   ): undefined => {
-    problems.push({ row, column, value: detached(value.slice(0, maxShown)), reason, detail });
+    problems.push({ row, column, value: value.slice(0, maxShown), reason, detail });
   };
   const text = (column: keyof typeof longest): string | undefined => {
     const value = cellText(cells, layout[column]);
@@ -209,11 +207,6 @@ function listed(title: string, names: string[]): string[] {
 
 // Exports and error files put an apostrophe before what a spreadsheet would take for a formula.
 function cellText(cells: readonly string[], place: number): string {
-  const raw = cells[place] ?? '';
-  const cell = raw.trim();
-  const text = restore(cell).trim();
-  return raw.length - text.length > maxPadding ? detached(text) : text;
+  const cell = (cells[place] ?? '').trim();
+  return restore(cell).trim();
 }
-
-// A substring keeps its whole text in memory; a copy does not.
-const detached = (part: string): string => Buffer.from(part).toString();
