@@ -100,9 +100,9 @@ const byName = (one: { name: string }, other: { name: string }): number => (one.
 const declaredColumn = (name: string, { is }: ColumnType<unknown>) => ({
   name,
   type: is.sqlType,
-  isNullable: is.isNullable,
-  isGenerated: is.isGenerated,
-  isAscii: is.isAscii,
+  isNullable: is.isNullable === true,
+  isGenerated: is.isGenerated === true,
+  isAscii: is.isAscii === true,
   preset:
     is.preset === undefined ? null : is.preset === rowTime ? 'current_timestamp' : preset(String(is.preset)),
 });

@@ -31,22 +31,22 @@ interface Description {
   kind: ValueKind;
   /** As information_schema spells it. */
   sqlType: string;
-  isAscii: boolean;
   type: ModelAttributeColumnOptions['type'];
-  isNullable: boolean;
-  isPrimary: boolean;
-  isGenerated: boolean;
-  unlisted: 'secret' | 'internal' | undefined;
+  isAscii?: boolean;
+  isNullable?: boolean;
+  isPrimary?: boolean;
+  isGenerated?: boolean;
+  unlisted?: 'secret' | 'internal';
   /** What the database fills in. */
-  preset: SqlValue | typeof rowTime | undefined;
+  preset?: SqlValue | typeof rowTime;
   /** Its header in exports. */
-  title: Text | undefined;
-  isFiltered: boolean;
+  title?: Text;
+  isFiltered?: boolean;
   /** The only values there are. */
-  values: readonly (string | number)[] | undefined;
+  values?: readonly (string | number)[];
   /** The driver's value as ours, and ours as the driver's. Null stays null. */
-  read: ((stored: unknown) => unknown) | undefined;
-  write: ((value: unknown) => SqlValue) | undefined;
+  read?: (stored: unknown) => unknown;
+  write?: (value: unknown) => SqlValue;
 }
 
 /** The type of a column that holds a `V`. */
@@ -127,24 +127,8 @@ const setter = (name: string, write: (value: unknown) => SqlValue) =>
     this.setDataValue(name, value === undefined ? value : write(value));
   };
 
-function column<V>(kind: ValueKind, sqlType: string, more: Partial<Description> & Pick<Description, 'type'>) {
-  const plain = {
-    isAscii: false,
-    isNullable: false,
-    isPrimary: false,
-    isGenerated: false,
-    isFiltered: false,
-  };
-  const open = {
-    unlisted: undefined,
-    preset: undefined,
-    title: undefined,
-    values: undefined,
-    read: undefined,
-    write: undefined,
-  };
-  return new ColumnType<V>({ kind, sqlType, ...plain, ...open, ...more });
-}
+const column = <V>(kind: ValueKind, sqlType: string, more: Omit<Description, 'kind' | 'sqlType'>) =>
+  new ColumnType<V>({ kind, sqlType, ...more });
 
 const integerColumn = (sqlType: string, type: Description['type']) =>
   column<number>('integer', sqlType, { type });
