@@ -112,7 +112,7 @@ async function* readPages<C>(
       const found = await next;
       const isCut = source.hasLines === true && found.length === maxRows;
       const rows = isCut ? withoutLast(found) : found;
-      const records = countRecords(rows);
+      const records = new Set(rows.map(([key]) => key)).size;
       seen += records;
       const isLast = (!isCut && records < size) || seen >= expected;
       // The next records are probably as long.
@@ -136,20 +136,5 @@ function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where, size: num
 /** Without the last record, which may have more rows. */
 function withoutLast(rows: Cell[][]): Cell[][] {
   const last = rows.at(-1)?.[0];
-  return rows.slice(
-    0,
-    rows.findIndex(([key]) => key === last),
-  );
-}
-
-// The rows of one record follow each other.
-function countRecords(rows: Cell[][]): number {
-  let count = 0;
-  let key: Cell | undefined;
-  for (const [own] of rows) {
-    if (own === key) continue;
-    key = own;
-    count++;
-  }
-  return count;
+  return rows.filter(([key]) => key !== last);
 }
