@@ -35,8 +35,7 @@ export function paidTrade({
   // Coupons lower what the payer pays; what the order is worth is the total.
   const total = fen(amount?.total);
   if (!total || !isNumber(transaction_id)) return undefined;
-  const paidAt = instantOf(success_time);
-  return { thirdPartyNo: transaction_id, amount: total, ...(paidAt ? { paidAt } : {}) };
+  return { thirdPartyNo: transaction_id, amount: total, paidAt: instantOf(success_time) };
 }
 
 /** Undefined unless it is a number of fen. */
@@ -80,8 +79,7 @@ export async function queryTrade(payment: ChannelPayment, signal: AbortSignal): 
   if (!isAbout(transaction, payment)) throw new ChannelFailure(foreign);
   if (state !== 'paid') return { state, code, fields };
   if (transaction.amount?.currency !== 'CNY') throw new ChannelFailure(foreign);
-  const refund = code === 'REFUND' ? { isRefunded: true } : {};
-  return { state, code, ...paidTrade(transaction), ...refund, fields };
+  return { state, code, ...paidTrade(transaction), isRefunded: code === 'REFUND', fields };
 }
 
 /** @see ChannelResults.close */
