@@ -100,7 +100,7 @@ async function inParts(...parts: ((before: Date) => Promise<unknown>)[]): Promis
 
 async function sweepPayments(before: Date): Promise<void> {
   for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
-  for await (const order_no of overdueOrders(before)) await sweepOne(expireOrder, { order_no });
+  for (const order_no of await overdueOrders(before)) await sweepOne(expireOrder, { order_no });
 }
 
 async function sweepFollowUps(): Promise<void> {

@@ -4,7 +4,7 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { blankToNull, money, textFilter } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
-import { reports, transact, type SqlValue } from '../../lib/database/db.js';
+import { reports, select, transact, type SqlValue } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
@@ -196,23 +196,16 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closi
   return outcome;
 }
 
-/** Numbers of pending orders that expired before that instant, the most overdue first; read 500 at a time. */
-export async function* overdueOrders(before: Date): AsyncGenerator<string> {
-  let last: RowOf<typeof overdue> | undefined = { order_no: '', expire_at: new Date(0) };
-  while (last) {
-    const { order_no, expire_at } = last;
-    const rows: RowOf<typeof overdue>[] = await overdueKeys.rows(
-      `WHERE o.status = 'pending' AND o.deleted_at IS NULL AND o.expire_at >= :expire_at AND o.expire_at < :before
-           AND (o.expire_at > :expire_at OR o.order_no > :order_no) ORDER BY o.expire_at, o.order_no LIMIT 500`,
-      { before, order_no, expire_at },
-    );
-    for (const row of rows) yield row.order_no;
-    last = rows.length < 500 ? undefined : rows.at(-1);
-  }
+/** Numbers of pending orders that expired before that instant, the most overdue first, 10,000 at most. */
+export async function overdueOrders(before: Date): Promise<string[]> {
+  const rows = await select<{ order_no: string }>(
+    `SELECT order_no FROM orders WHERE status = 'pending' AND deleted_at IS NULL AND expire_at < :before
+     ORDER BY expire_at LIMIT 10000`,
+    { before },
+  );
+  return rows.map(({ order_no }) => order_no);
 }
 
-const overdue = columnsOf(Order, 'o', 'order_no', 'expire_at');
-const overdueKeys = selection(overdue, 'orders o');
 const locked = columnsOf(Order, 'o', 'id', 'order_no', 'period', 'status');
 const lockable = selection(locked, 'orders o');
 

@@ -1,6 +1,7 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is stored; a verified one waits for settlement.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
+import { select } from '../../lib/database/db.js';
 import type { RawCallback } from '../../lib/channels/channel.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
@@ -40,19 +41,14 @@ export const beingPaid = computed<boolean>(
 
 /** The same for the order of that number. */
 export async function isBeingPaid(orderNo: string, t: Transaction): Promise<boolean> {
-  const waiting = await waitingOnes.first(
-    `WHERE p.order_no = :order_no AND p.period >= :period AND c.state = 'pending' LIMIT 1`,
+  const [waiting] = await select(
+    `SELECT 1 FROM payments p JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period
+     WHERE p.order_no = :order_no AND p.period >= :period AND c.state = 'pending' LIMIT 1`,
     orderKey(orderNo),
-    { t },
+    t,
   );
   return waiting !== undefined;
 }
-
-const waitingOnes = selection(
-  columnsOf(PaymentCallback, 'c', 'id'),
-  'payments p',
-  'JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period',
-);
 
 /** Refusals of a company's callback whose cause may be on our side. */
 export const unverified: readonly ErrorSlug[] = [
@@ -70,8 +66,9 @@ export const unverified: readonly ErrorSlug[] = [
  * @param since null for ever
  */
 export async function hasUnverified(paymentNo: string, since: Date | null): Promise<boolean> {
-  const found = await refusedOnes.first(
-    `WHERE c.payment_no = :payment_no AND c.period = :period AND c.state = 'refused' AND c.verdict IN (:unverified)
+  const [found] = await select(
+    `SELECT 1 FROM payment_callbacks c
+     WHERE c.payment_no = :payment_no AND c.period = :period AND c.state = 'refused' AND c.verdict IN (:unverified)
        AND COALESCE(c.last_at, c.created_at) >= :since
        AND NOT EXISTS (SELECT 1 FROM payment_handlings h WHERE h.payment_no = c.payment_no
          AND h.reason = 'notice_unverified' AND h.created_at > COALESCE(c.last_at, c.created_at)) LIMIT 1`,
@@ -79,8 +76,6 @@ export async function hasUnverified(paymentNo: string, since: Date | null): Prom
   );
   return found !== undefined;
 }
-
-const refusedOnes = selection(columnsOf(PaymentCallback, 'c', 'id'), 'payment_callbacks c');
 
 /** An attempt as it arrived. */
 export interface StoredCallback extends Omit<RowOf<typeof stored>, 'sealed'> {
