@@ -10,7 +10,6 @@ type ListName =
   | 'dictionaries'
   | 'identity'
   | 'login_logs'
-  | 'notifications'
   | 'operation_logs'
   | 'orders'
   | 'payments'

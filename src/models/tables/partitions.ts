@@ -48,20 +48,18 @@ export async function extendPartitions(ahead = monthsAhead): Promise<void> {
 /**
  * Writes to a partitioned table; if the month has no partition (error 1526), adds it and writes again.
  *
- * @param period the month, or a function that returns it once it is known
  * @param write the whole write, a transaction included
  */
 export async function withPartition<T>(
   tables: readonly PartitionedTable[],
-  period: number | (() => number),
+  period: number,
   write: () => Promise<T>,
 ): Promise<T> {
   try {
     return await write();
   } catch (error) {
     if (errno(error) !== 1526) throw error;
-    const month = typeof period === 'number' ? period : period();
-    for (const table of tables) await extendTable(table, month);
+    for (const table of tables) await extendTable(table, period);
     return write();
   }
 }
