@@ -2,7 +2,6 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { statfs } from 'node:fs/promises';
 import { cpus, hostname, loadavg } from 'node:os';
-import { mem } from 'systeminformation';
 import { diskUsage } from './disk.js';
 
 let lastPauseMs = 0;
@@ -39,6 +38,8 @@ export function watchSystem(): void {
 export async function sampleSystem() {
   // Without a local storage that answers, that of the system.
   const disk = diskUsage().catch(() => statfs('/'));
+  // Loaded with the first sample.
+  const { mem } = await import('systeminformation');
   const [memory, { blocks, bsize, bfree }] = await Promise.all([mem(), disk]);
   const diskSize = blocks * bsize;
   const diskUsed = (blocks - bfree) * bsize;

@@ -7,14 +7,13 @@ import { config } from '../../../config/index.js';
 import { currentSpan, currentTraceId } from '../process/context.js';
 import { mask, maskText } from '../secrets/mask.js';
 
-// Lines are written in blocks (at most 4 KiB or one second late); a crash flushes them. Cluster workers write through
-// process.stdout, which PM2 intercepts.
+// Lines are written in the background; a crash flushes them. Cluster workers write through process.stdout, which PM2
+// intercepts.
 const destination = cluster.isWorker
   ? undefined
-  : pino.destination({ dest: 1, sync: false, minLength: 4096, maxLength: 16 * 1024 * 1024 });
+  : pino.destination({ dest: 1, sync: false, maxLength: 16 * 1024 * 1024 });
 /** The last lines are on their way; a closed destination throws at later ones. */
 let isEnding = false;
-setInterval(() => isEnding || destination?.flush(), 1000).unref();
 // On a full disk lines wait, up to that length. flushSync, also called at exit, would block the process until
 // there is room.
 const stopFlushing = (): void => {
