@@ -164,7 +164,7 @@ test('every screen and directory of the console has a menu of its name', (t) => 
 test('every error slug is declared once', (t) => {
   const declared = sources
     .filter((name) => name.startsWith('lib/errors/'))
-    .flatMap((name) => [...readSource(name).matchAll(/^ {4}([a-z_]+): \[/gm)].map(([, slug]) => slug));
+    .flatMap((name) => [...readSource(name).matchAll(/^ {2}([a-z_]+): \[/gm)].map(([, slug]) => slug));
   t.deepEqual(declared.sort(), Object.keys(errorCatalogue).sort());
 });
 

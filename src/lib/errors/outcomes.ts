@@ -1,4 +1,4 @@
-// Outcomes of one HTTP status and business code.
+// A refusal as the files of this folder list it.
 
 export interface CatalogueEntry {
   status: number;
@@ -7,12 +7,10 @@ export interface CatalogueEntry {
   en: string;
 }
 
-/** @param texts slug → Chinese and English text; `{name}` is replaced by the error's parameter */
-export function outcomes<Slug extends string>(
-  status: number,
-  code: number,
-  texts: Record<Slug, readonly [zh: string, en: string]>,
-): Record<Slug, CatalogueEntry> {
-  const entries = Object.entries<readonly [zh: string, en: string]>(texts);
-  return Object.fromEntries(entries.map(([slug, [zh, en]]) => [slug, { status, code, zh, en }])) as Record<Slug, CatalogueEntry>;
+type Outcome = readonly [status: number, code: number, zh: string, en: string];
+
+/** @param listed by slug; `{name}` in a text is replaced by the error's parameter */
+export function outcomes<Slug extends string>(listed: Record<Slug, Outcome>): Record<Slug, CatalogueEntry> {
+  const entries = Object.entries<Outcome>(listed).map(([slug, [status, code, zh, en]]) => [slug, { status, code, zh, en }]);
+  return Object.fromEntries(entries) as Record<Slug, CatalogueEntry>;
 }
