@@ -7,9 +7,10 @@ import { newOrderNumber, periodOf } from '../../lib/values/numbers.js';
 import { withPartition } from '../tables/partitions.js';
 import { User } from '../trade/tables.js';
 import { storeProblems } from './import-error.js';
-import { advance, type Advance, type ImportWork } from './import-progress.js';
+import { advance, type Advance } from './import-progress.js';
 import { problemsByRow, type OrderDraft } from './order-draft.js';
 import type { Problem } from './order-sheet.js';
+import type { Import } from './tables.js';
 
 /**
  * Writes a batch, or only its refused rows in a dry run. Moving the position comes first: its lock makes another run
@@ -18,7 +19,7 @@ import type { Problem } from './order-sheet.js';
  * @returns false when nothing was written: another run was there first, or the import has ended
  */
 export function writeBatch(
-  { id, dry_run }: ImportWork,
+  { id, dry_run }: Pick<Import, 'id' | 'dry_run'>,
   drafts: readonly OrderDraft[],
   step: Pick<Advance, 'from' | 'rows' | 'progress'>,
 ): Promise<boolean> {

@@ -1,30 +1,11 @@
 // imports as the runs of their job advance them: position and counters.
 import { literal, type Transaction } from 'sequelize';
-import type { CsvFormat } from '../../lib/sheets/csv-source.js';
 import { stalledTransfers } from '../office/transfer.js';
 import { Import } from './tables.js';
 
 /** A file has at most this many rows below its header. */
 export const maxRows = 1_000_000;
 
-/** What a run works on; null as its file is when it has been removed. */
-export interface ImportWork extends Pick<
-  Import,
-  'id' | 'admin_id' | 'size' | 'storage_key' | 'dry_run' | 'language' | 'status' | 'position'
-> {
-  format: CsvFormat;
-}
-
-/** The present state of an import. */
-export async function findWork(id: number): Promise<ImportWork | undefined> {
-  const found = await Import.findByPk(id);
-  if (!found) return undefined;
-  const { admin_id, size, storage_key, encoding, delimiter, dry_run, language, status, position } = found;
-  const format = { encoding, delimiter };
-  return { id, admin_id, size, storage_key, dry_run, language, status, position, format };
-}
-
-/** Stores how many rows there are. */
 export async function storeTotal(id: number, total: number): Promise<void> {
   await Import.update({ total_rows: total }, { where: { id, status: 0 } });
 }

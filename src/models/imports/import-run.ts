@@ -12,10 +12,11 @@ import { storage } from '../../lib/storage/index.js';
 import { FileMissing, whole, type Storage } from '../../lib/storage/storage.js';
 import { deliverProgress } from '../office/transfer.js';
 import { endImport, type ImportEnd } from './import-end.js';
-import { findWork, maxRows, storeTotal, type ImportWork } from './import-progress.js';
+import { maxRows, storeTotal } from './import-progress.js';
 import type { OrderDraft } from './order-draft.js';
 import { gather, survey } from './order-gathering.js';
 import { writeBatch } from './import-batch.js';
+import { Import } from './tables.js';
 
 const batchRows = 1000;
 const frameEveryMs = 500;
@@ -24,11 +25,11 @@ const announceEveryMs = 60_000;
 
 /** Works on an import until it has ended, or another run is found to work on it. */
 export async function runImport(id: number, signal: AbortSignal): Promise<void> {
-  const work = await findWork(id);
+  const work = await Import.findByPk(id);
   if (work?.status === 0) await run(work, signal);
 }
 
-async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
+async function run(work: Import, signal: AbortSignal): Promise<void> {
   const files = await storage();
   const read = (): AsyncIterable<CsvBlock> => blocksOf(files, work, signal);
   try {
@@ -50,11 +51,11 @@ async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
 
 async function* blocksOf(
   files: Storage,
-  { storage_key, size, format }: ImportWork,
+  { storage_key, size, encoding, delimiter }: Import,
   signal: AbortSignal,
 ): AsyncGenerator<CsvBlock> {
   if (storage_key === null) throw new FileMissing('the import has no file');
-  for await (const block of readCsv(whole(await files.get(storage_key), size), format)) {
+  for await (const block of readCsv(whole(await files.get(storage_key), size), { encoding, delimiter })) {
     signal.throwIfAborted();
     yield block;
   }
@@ -62,7 +63,7 @@ async function* blocksOf(
 
 /** Writes the orders after the position, a batch while the next one is read. @returns false when it was overtaken */
 async function writeAll(
-  work: ImportWork,
+  work: Import,
   total: number,
   orders: AsyncIterable<OrderDraft[]>,
   signal: AbortSignal,
@@ -112,7 +113,7 @@ async function* batches(orders: AsyncIterable<OrderDraft[]>, position: number): 
 }
 
 /** Throttled progress frames and list invalidation. */
-function reporter({ id, admin_id, dry_run }: ImportWork): (progress: number) => Promise<void> {
+function reporter({ id, admin_id, dry_run }: Import): (progress: number) => Promise<void> {
   let deliveredAt = 0;
   let announcedAt = Date.now();
   return async (progress) => {
@@ -131,7 +132,7 @@ function reporter({ id, admin_id, dry_run }: ImportWork): (progress: number) => 
 const percent = (rows: number, total: number): number => Math.min(99, Math.floor((rows * 100) / total));
 
 async function assertEnded(id: number): Promise<void> {
-  const work = await findWork(id);
+  const work = await Import.findByPk(id);
   if (work?.status === 0) throw new Error(`import ${id} ended at row ${work.position} of its file`);
 }
 
