@@ -3,113 +3,70 @@ import Joi from 'joi';
 import type { ErrorSlug } from '../errors/catalogue.js';
 import { AppError, fail, type FieldErrors } from '../errors/app-error.js';
 import { currentLanguage } from '../process/context.js';
-import type { Language } from '../values/language.js';
+import { languages, say, type Language, type Text } from '../values/language.js';
 import { findOversized } from './size-limits.js';
 
 const texts = {
-  'zh-CN': {
-    'any.required': '必填',
-    'any.only': '取值不在允许范围内',
-    'any.invalid': '取值不允许',
-    'string.base': '必须是字符串',
-    'string.empty': '不能为空',
-    'string.min': '长度不能少于 {#limit} 个字符',
-    'string.max': '长度不能超过 {#limit} 个字符',
-    'string.length': '长度必须为 {#limit} 个字符',
-    'string.pattern.base': '格式不正确',
-    'string.email': '邮箱格式不正确',
-    'string.uri': '地址格式不正确',
-    'number.base': '必须是数字',
-    'number.integer': '必须是整数',
-    'number.min': '不能小于 {#limit}',
-    'number.max': '不能大于 {#limit}',
-    'number.unsafe': '数值超出范围',
-    'number.infinity': '数值超出范围',
-    'boolean.base': '必须是布尔值',
-    'array.base': '必须是数组',
-    'array.min': '至少需要 {#limit} 项',
-    'array.max': '不能超过 {#limit} 项',
-    'array.unique': '存在重复项',
-    'array.sparse': '不能包含空项',
-    'array.includesRequiredUnknowns': '不能为空',
-    'object.base': '必须是对象',
-    'object.unknown': '不允许的字段',
-    'object.max': '不能超过 {#limit} 项',
-    'alternatives.types': '必须是数字或字符串',
-    'alternatives.match': '必须是数字或字符串',
-    'name.reserved': '是保留名称，不能使用',
-    'text.control': '不能包含控制字符、方向控制符或不完整的字符',
-    'money.format': '必须是最多两位小数的金额',
-    'money.min': '不能小于 {#limit}',
-    'money.max': '不能大于 {#limit}',
-    'time.format': '时间格式不正确',
-    'order_by.format': '排序格式应为 字段:asc|desc',
-    'order_by.field': '不支持按该字段排序',
-    'password.weak': '必须同时包含字母和数字',
-    'password.common': '过于常见，容易被猜到',
-    'password.same': '不能与原密码相同',
-    'password.username': '不能与用户名相同',
-    'password.confirmation': '两次输入的密码不一致',
-    'key.private': '必须是至少 2048 位的 RSA 私钥（PEM）',
-    'key.public': '必须是至少 2048 位的 RSA 公钥（PEM）',
-    'key.gateway': '必须是公网 https 地址',
-    'file.single': '只能上传一个文件',
-    'file.max': '不能超过 {#limit} MB',
-    'query.repeated': '只能出现一次',
+  'any.required': { zh: '必填', en: 'is required' },
+  'any.only': { zh: '取值不在允许范围内', en: 'is not one of the allowed values' },
+  'any.invalid': { zh: '取值不允许', en: 'is not allowed' },
+  'string.base': { zh: '必须是字符串', en: 'must be a string' },
+  'string.empty': { zh: '不能为空', en: 'must not be empty' },
+  'string.min': { zh: '长度不能少于 {#limit} 个字符', en: 'must be at least {#limit} characters long' },
+  'string.max': { zh: '长度不能超过 {#limit} 个字符', en: 'must be at most {#limit} characters long' },
+  'string.length': { zh: '长度必须为 {#limit} 个字符', en: 'must be {#limit} characters long' },
+  'string.pattern.base': { zh: '格式不正确', en: 'has an invalid format' },
+  'string.email': { zh: '邮箱格式不正确', en: 'must be an e-mail address' },
+  'string.uri': { zh: '地址格式不正确', en: 'must be a URL' },
+  'number.base': { zh: '必须是数字', en: 'must be a number' },
+  'number.integer': { zh: '必须是整数', en: 'must be an integer' },
+  'number.min': { zh: '不能小于 {#limit}', en: 'must be at least {#limit}' },
+  'number.max': { zh: '不能大于 {#limit}', en: 'must be at most {#limit}' },
+  'number.unsafe': { zh: '数值超出范围', en: 'is out of range' },
+  'number.infinity': { zh: '数值超出范围', en: 'is out of range' },
+  'boolean.base': { zh: '必须是布尔值', en: 'must be true or false' },
+  'array.base': { zh: '必须是数组', en: 'must be an array' },
+  'array.min': { zh: '至少需要 {#limit} 项', en: 'must contain {#limit} or more items' },
+  'array.max': { zh: '不能超过 {#limit} 项', en: 'must contain at most {#limit} items' },
+  'array.unique': { zh: '存在重复项', en: 'contains a duplicate' },
+  'array.sparse': { zh: '不能包含空项', en: 'must not contain empty items' },
+  'array.includesRequiredUnknowns': { zh: '不能为空', en: 'must not be empty' },
+  'object.base': { zh: '必须是对象', en: 'must be an object' },
+  'object.unknown': { zh: '不允许的字段', en: 'is not allowed' },
+  'object.max': { zh: '不能超过 {#limit} 项', en: 'must contain at most {#limit} items' },
+  'alternatives.types': { zh: '必须是数字或字符串', en: 'must be a number or a string' },
+  'alternatives.match': { zh: '必须是数字或字符串', en: 'must be a number or a string' },
+  'name.reserved': { zh: '是保留名称，不能使用', en: 'is a reserved name' },
+  'text.control': {
+    zh: '不能包含控制字符、方向控制符或不完整的字符',
+    en: 'must not contain control characters, direction overrides or halves of characters',
   },
-  'en-US': {
-    'any.required': 'is required',
-    'any.only': 'is not one of the allowed values',
-    'any.invalid': 'is not allowed',
-    'string.base': 'must be a string',
-    'string.empty': 'must not be empty',
-    'string.min': 'must be at least {#limit} characters long',
-    'string.max': 'must be at most {#limit} characters long',
-    'string.length': 'must be {#limit} characters long',
-    'string.pattern.base': 'has an invalid format',
-    'string.email': 'must be an e-mail address',
-    'string.uri': 'must be a URL',
-    'number.base': 'must be a number',
-    'number.integer': 'must be an integer',
-    'number.min': 'must be at least {#limit}',
-    'number.max': 'must be at most {#limit}',
-    'number.unsafe': 'is out of range',
-    'number.infinity': 'is out of range',
-    'boolean.base': 'must be true or false',
-    'array.base': 'must be an array',
-    'array.min': 'must contain {#limit} or more items',
-    'array.max': 'must contain at most {#limit} items',
-    'array.unique': 'contains a duplicate',
-    'array.sparse': 'must not contain empty items',
-    'array.includesRequiredUnknowns': 'must not be empty',
-    'object.base': 'must be an object',
-    'object.unknown': 'is not allowed',
-    'object.max': 'must contain at most {#limit} items',
-    'alternatives.types': 'must be a number or a string',
-    'alternatives.match': 'must be a number or a string',
-    'name.reserved': 'is a reserved name',
-    'text.control': 'must not contain control characters, direction overrides or halves of characters',
-    'money.format': 'must be an amount with at most two decimals',
-    'money.min': 'must be at least {#limit}',
-    'money.max': 'must be at most {#limit}',
-    'time.format': 'is not a valid time',
-    'order_by.format': 'must look like field:asc|desc',
-    'order_by.field': 'names a field that cannot be sorted by',
-    'password.weak': 'must contain a letter and a digit',
-    'password.common': 'is too common and easily guessed',
-    'password.same': 'must differ from the old password',
-    'password.username': 'must differ from the username',
-    'password.confirmation': 'must equal the password',
-    'key.private': 'must be an RSA private key (PEM) of 2048 bits or more',
-    'key.public': 'must be an RSA public key (PEM) of 2048 bits or more',
-    'key.gateway': 'must be a public https address',
-    'file.single': 'must be one file only',
-    'file.max': 'must be at most {#limit} MB',
-    'query.repeated': 'must be given only once',
+  'money.format': { zh: '必须是最多两位小数的金额', en: 'must be an amount with at most two decimals' },
+  'money.min': { zh: '不能小于 {#limit}', en: 'must be at least {#limit}' },
+  'money.max': { zh: '不能大于 {#limit}', en: 'must be at most {#limit}' },
+  'time.format': { zh: '时间格式不正确', en: 'is not a valid time' },
+  'order_by.format': { zh: '排序格式应为 字段:asc|desc', en: 'must look like field:asc|desc' },
+  'order_by.field': { zh: '不支持按该字段排序', en: 'names a field that cannot be sorted by' },
+  'password.weak': { zh: '必须同时包含字母和数字', en: 'must contain a letter and a digit' },
+  'password.common': { zh: '过于常见，容易被猜到', en: 'is too common and easily guessed' },
+  'password.same': { zh: '不能与原密码相同', en: 'must differ from the old password' },
+  'password.username': { zh: '不能与用户名相同', en: 'must differ from the username' },
+  'password.confirmation': { zh: '两次输入的密码不一致', en: 'must equal the password' },
+  'key.private': {
+    zh: '必须是至少 2048 位的 RSA 私钥（PEM）',
+    en: 'must be an RSA private key (PEM) of 2048 bits or more',
   },
-} satisfies Record<Language, Record<string, string>>;
+  'key.public': {
+    zh: '必须是至少 2048 位的 RSA 公钥（PEM）',
+    en: 'must be an RSA public key (PEM) of 2048 bits or more',
+  },
+  'key.gateway': { zh: '必须是公网 https 地址', en: 'must be a public https address' },
+  'file.single': { zh: '只能上传一个文件', en: 'must be one file only' },
+  'file.max': { zh: '不能超过 {#limit} MB', en: 'must be at most {#limit} MB' },
+  'query.repeated': { zh: '只能出现一次', en: 'must be given only once' },
+} satisfies Record<string, Text>;
 
-type Problem = keyof (typeof texts)['en-US'];
+type Problem = keyof typeof texts;
 
 const formats = new Set([
   'string.email',
@@ -123,7 +80,7 @@ const formats = new Set([
 ]);
 
 const preferences = Object.fromEntries(
-  (Object.keys(texts) as Language[]).map((language) => [language, preferencesFor(language)]),
+  languages.map((language) => [language, preferencesFor(language)]),
 ) as Record<Language, Joi.ValidationOptions>;
 
 /**
@@ -153,7 +110,7 @@ function localised(schema: Joi.Schema, language: Language): Joi.Schema {
 
 /** Texts of one problem in the caller's language, for checks no schema can express. */
 export function problem(type: Problem, limit: number | string = ''): string {
-  return texts[currentLanguage()][type].replace('{#limit}', String(limit));
+  return say(texts[type], currentLanguage()).replace('{#limit}', String(limit));
 }
 
 /** Refuses a field with the text of such a problem. @throws the outcome with that slug */
@@ -241,7 +198,7 @@ function preferencesFor(language: Language): Joi.ValidationOptions {
     abortEarly: false,
     convert: false,
     stripUnknown: { objects: true, arrays: false },
-    messages: texts[language],
+    messages: Object.fromEntries(Object.entries(texts).map(([type, text]) => [type, say(text, language)])),
     errors: { label: false },
   };
 }
