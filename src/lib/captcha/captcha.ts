@@ -44,7 +44,6 @@ const [width, height] = [240, 80];
 const [length, step] = [5, 38];
 const ground = '#f4f4f4';
 
-/** The parts of the picture, in SVG. */
 function partsOf(text: string): string[] {
   const ink = `hsl(${randomInt(360)},${randomInt(45, 91)}%,${randomInt(18, 33)}%)`;
   const left = within(24, 30);

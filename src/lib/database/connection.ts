@@ -45,11 +45,8 @@ const driverOptions = {
 };
 
 interface PoolOptions {
-  /** Label in the metrics. */
   name: string;
-  /** Max connections. */
   max: number;
-  /** Max duration of a statement. */
   statementSeconds: number;
 }
 
@@ -114,7 +111,6 @@ export function openPool(options: PoolOptions): Sequelize {
 }
 
 interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database' | 'dateStrings'> {
-  /** Max duration of a statement. */
   statementSeconds: number;
 }
 

@@ -15,7 +15,6 @@ import { DatabaseBusy, DatabaseTimeout, isDuplicate, isRerunnable, StatementFail
 /** A value in a statement; objects and nested arrays are excluded. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number)[];
 
-/** The result of a write. */
 interface Outcome {
   affectedRows: number;
   insertId: number;
@@ -207,7 +206,6 @@ export const reports = new Database(long, reportSeconds);
 /** Statements of jobs over very many rows: import batches, retention. */
 export const bulk = new Database(long);
 
-/** Closes every connection. */
 export async function closeDatabase(): Promise<void> {
   await Promise.all([db.close(), long.close()]);
 }

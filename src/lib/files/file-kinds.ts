@@ -3,7 +3,6 @@
 export type FileType = 'image' | 'document' | 'video' | 'other';
 
 export interface FileKind {
-  /** The served media type. */
   mime: string;
   type: FileType;
   /** Media types by signature (file-type); texts have none and are read instead. */
@@ -81,5 +80,4 @@ const kinds = new Map<string, FileKind>(
   }),
 );
 
-/** The kind of an extension, if accepted. */
 export const kindOf = (extension: string): FileKind | undefined => kinds.get(extension);

@@ -2,7 +2,6 @@
 import { chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Mode of a private folder. */
 export const privateFolder = 0o700;
 
 /** Makes a folder private to this account. @throws when it belongs to another account */

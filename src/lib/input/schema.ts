@@ -95,7 +95,6 @@ export const clamped = ({ fallback, min, max, tooSmall = min }: Bounds) =>
   );
 
 interface Bounds {
-  /** Default. */
   fallback: number;
   min: number;
   max: number;
@@ -103,7 +102,6 @@ interface Bounds {
   tooSmall?: number;
 }
 
-/** Sort position among siblings. */
 export const sort = () => Joi.number().integer().min(-1_000_000).max(1_000_000);
 
 /** A text that is too long is refused first: Joi normalises an e-mail address, which takes a second for a long one. */

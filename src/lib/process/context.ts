@@ -36,16 +36,13 @@ export const inNoContext = <T>(run: () => T): T => storage.exit(run);
 const within = <T>(more: Partial<Context>, run: () => T): T =>
   storage.run({ traceId: '', language: defaultLanguage, ...storage.getStore(), ...more }, run);
 
-/** Runs the function under that span. */
 export const inSpan = <T>(span: Span, run: () => T): T => within({ span }, run);
 
 /** Runs what stores log entries: what it logs must not become an entry, which would cause more of itself. */
 export const storingEntries = <T>(run: () => T): T => within({ isStoringEntries: true }, run);
 
-/** Whether what runs stores log entries. */
 export const isStoringEntries = (): boolean => storage.getStore()?.isStoringEntries === true;
 
-/** The unit of the current write, if any. */
 export const currentUnit = (): Unit | undefined => storage.getStore()?.unit;
 
 /** Sets the unit of the writes that follow in this request; undefined removes it. */
@@ -74,17 +71,12 @@ export async function committing<T>(commit: Promise<T>): Promise<T> {
 /** Whether a COMMIT of the current request has not been answered yet. */
 export const isCommitting = (): boolean => (storage.getStore()?.commits ?? 0) > 0;
 
-/** The trace id of the current request or job. */
 export const currentTraceId = (): string | undefined => storage.getStore()?.traceId;
 
-/** The current span, if any. */
 export const currentSpan = (): Span | undefined => storage.getStore()?.span;
 
-/** The client address of the current request. */
 export const currentIp = (): string | undefined => storage.getStore()?.ip;
 
-/** The language of the current request. */
 export const currentLanguage = (): Language => storage.getStore()?.language ?? defaultLanguage;
 
-/** The zone of the current request, if any. */
 export const currentZone = (): string | undefined => storage.getStore()?.zone;

@@ -55,7 +55,6 @@ export async function start(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Logs a line per warning about the environment. */
 function warnAtStart(): void {
   if (isUnfixedNode())
     logger.warn(`Node.js ${process.versions.node} no longer gets security fixes; use Node.js 24`);

@@ -105,7 +105,6 @@ export async function reply(channel: string, id: string, result: unknown): Promi
   await publish(channel, { id, result });
 }
 
-/** Closes the producers. */
 export async function closeQueues(): Promise<void> {
   await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
   queues.clear();

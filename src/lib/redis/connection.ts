@@ -9,7 +9,6 @@ const { server, sentinels, sentinel, username, password, db, tls, timeoutMs } = 
 /** A connection with a reply overdue this long is replaced. */
 export const silenceMs = 3000;
 
-/** Interval of pings on an idle connection. */
 const pingEveryMs = 5000;
 const connectMs = 2000;
 

@@ -30,7 +30,6 @@ export async function untilListening(channel: string, ms: number): Promise<void>
   await withTimeout(subscribed, ms, (resolve) => resolve());
 }
 
-/** Stops listening. */
 export function closePubsub(): void {
   listeners.clear();
   subscriptions.clear();

@@ -33,7 +33,6 @@ export async function connectRedis(): Promise<void> {
   await withTimeout<unknown>(Promise.all(opened), maxConnectMs, (resolve) => resolve(undefined));
 }
 
-/** Closes the connections for commands. */
 export function disconnectRedis(): void {
   for (const connection of [redis, patientRedis]) closeConnection(connection);
 }

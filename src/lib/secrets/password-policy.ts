@@ -7,7 +7,6 @@ import { refuseField } from '../input/validation.js';
 
 const { passwordMinLength, passwordRequireMixed, passwordRefuseCommon } = config.auth;
 
-/** A password about to be set. */
 export const newPassword = () =>
   Joi.string()
     .min(passwordMinLength)

@@ -36,7 +36,6 @@ export function signRsa(text: string, privateKey: string): string {
   return sign('sha256', Buffer.from(text, 'utf8'), key).toString('base64');
 }
 
-/** Whether the signature matches the text. */
 export function verifyRsa(text: string, signature: string, publicKey: KeyObject): boolean {
   return verify('sha256', Buffer.from(text, 'utf8'), publicKey, Buffer.from(signature, 'base64'));
 }

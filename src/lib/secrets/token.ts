@@ -17,7 +17,6 @@ interface TokenClaims {
   expiresAt: Date;
 }
 
-/** Signs a token for a session. */
 export function signToken({ subject, id, issuedAt, expiresAt }: TokenClaims): string {
   const claims = {
     sub: subject,

@@ -131,7 +131,6 @@ const codeOf = (error: unknown): string | undefined => (error as { code?: string
 
 const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Whether a write failed because the disk is full. */
 export const isDiskFull = (error: unknown): boolean => full.has(codeOf(error) ?? '');
 
 const readable = (error: unknown): unknown =>

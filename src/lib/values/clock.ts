@@ -6,15 +6,12 @@ export const skewMs = 2000;
 let offsetMs = 0;
 let stoppedMs: number | undefined;
 
-/** The current instant. */
 export function now(): Date {
   return new Date(stoppedMs ?? Date.now() + offsetMs);
 }
 
-/** The instant so many milliseconds before the current one. */
 export const ago = (ms: number): Date => new Date(now().getTime() - ms);
 
-/** The same for days of 24 hours. */
 export const daysAgo = (days: number): Date => ago(days * 86_400_000);
 
 /** Sets the clock of this process; it keeps running. Without an argument it is reset. */
@@ -23,7 +20,6 @@ export function setClock(to?: Date): void {
   offsetMs = to ? to.getTime() - Date.now() : 0;
 }
 
-/** Stops the clock of this process at that instant. */
 export function stopClock(at: Date): void {
   stoppedMs = at.getTime();
 }

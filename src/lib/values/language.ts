@@ -28,7 +28,6 @@ export function languageOf(header: string | undefined): Language {
   return best?.language ?? defaultLanguage;
 }
 
-/** The text in that language. */
 export function say(text: Text, language: Language): string {
   return language === 'en-US' ? text.en : text.zh;
 }

@@ -106,7 +106,6 @@ interface PoolUse {
 
 const pools = new Map<string, () => PoolUse>();
 
-/** Adds the connections of a pool to the metrics. */
 export function watchPool(name: string, use: () => PoolUse): void {
   pools.set(name, use);
 }

@@ -95,7 +95,6 @@ export async function endSessions(which: WhereOptions<AdminSession>, t: Transact
   return ended;
 }
 
-/** Deletes sessions that ended more than 30 days ago. */
 export async function pruneSessions(): Promise<number> {
   return deleteAll('DELETE FROM admin_sessions WHERE expires_at < ?', [daysAgo(30)]);
 }

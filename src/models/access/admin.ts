@@ -30,7 +30,6 @@ export type AdminFields = Fields<
 
 export type NewAdmin = AdminFields & { username: string; password: string };
 
-/** The filters of the list and of its export. */
 export const adminFilters = {
   username: textFilter(50),
   nickname: textFilter(50),

@@ -20,12 +20,10 @@ export async function keyState(): Promise<KeyState> {
   return previous.includes(digest) ? 'previous' : 'wrong';
 }
 
-/** The digest stored under that name. */
 export async function storedDigest(name: string): Promise<string | undefined> {
   return (await KeyCheck.findByPk(name))?.digest;
 }
 
-/** Stores a digest under that name. */
 export async function storeDigest(name: string, digest: string): Promise<void> {
   await KeyCheck.upsert({ name, digest });
 }

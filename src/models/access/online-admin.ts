@@ -13,7 +13,6 @@ import { idleSince, type Identity } from './identity.js';
 import { assertOutranks, lockSuperAdmins } from './rights.js';
 import { AdminSession, type Admin } from './tables.js';
 
-/** The filters of the list. */
 export const onlineFilters = { username: textFilter(50), ip: textFilter(45) };
 
 export type OnlineFilter = Criteria<typeof onlineFilters> & ListQuery;

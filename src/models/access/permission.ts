@@ -23,7 +23,6 @@ export type PermissionFields = Fields<Permission, 'is_builtin'>;
 
 export const permissionMethod = Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
 
-/** The filters of the list. */
 export const permissionFilters = {
   name: textFilter(100),
   slug: textFilter(100),

@@ -24,7 +24,6 @@ import { AdminRole, Menu, Permission, Role } from './tables.js';
 
 export type RoleFields = Fields<Role> & { permission_ids?: number[]; menu_ids?: number[] };
 
-/** The filters of the list. */
 export const roleFilters = { name: textFilter(50), slug: textFilter(50), status: status() };
 
 export type RoleFilter = Criteria<typeof roleFilters> & ListQuery;

@@ -25,7 +25,6 @@ export async function findByPassword(username: string, password: string): Promis
   return password_hash ? { ...row, password_hash } : findByPassword(username, password);
 }
 
-/** The administrator of that name. */
 export async function findByName(username: string): Promise<Admin | undefined> {
   const found = await Admin.unscoped().findOne({ where: { username } });
   // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a separate count of failures.

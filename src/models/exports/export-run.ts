@@ -39,7 +39,6 @@ function criteriaOf(type: ExportType, filter: string): object {
 }
 
 export interface Progress {
-  /** Records. */
   processed: number;
   total: number | undefined;
 }
@@ -75,7 +74,6 @@ export async function finishExport(run: ExportRun, total: number, size: number):
   return isMine;
 }
 
-/** Ends an export without a file. */
 export async function failExport(id: number): Promise<void> {
   await endExport({ status: 2, error: 'export_failed' }, { id, status: 0 });
 }

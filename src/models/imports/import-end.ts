@@ -49,7 +49,6 @@ const unneeded = ({ failed_count, error, storage_key }: Import): (string | null)
 export const reopenImport = (id: number): Promise<boolean> =>
   reopenTransfer('import', Import, id, { concluded: false });
 
-/** Why an import failed. */
 export function importErrorText(error: ErrorSlug, row: number | null, language: Language): string {
   return new AppError(error, { params: { row: row ?? 1, limit: maxRows } }).text(language);
 }

@@ -40,7 +40,6 @@ const texts = {
 
 export type ImportReason = keyof typeof texts;
 
-/** The reason in that language. */
 export function reasonText(reason: ImportReason, detail: string, language: Language): string {
   return fill(say(texts[reason], language), { detail });
 }

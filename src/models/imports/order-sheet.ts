@@ -50,11 +50,9 @@ export const reasonHead = 'reason';
 export const isReasonHead = (name: string): boolean =>
   [reasonHead, '失败原因'].includes(name.trim().toLowerCase());
 
-/** The name of a column in that language. */
 export const columnHead = (column: SheetColumn, language: Language): string =>
   say({ zh: heads[column], en: column }, language);
 
-/** What a column takes, in that language. */
 export const columnRule = (column: SheetColumn, language: Language): string => say(rules[column], language);
 
 /** The index of each column, from 0; -1 when the file lacks it. */
@@ -127,7 +125,6 @@ export function refOf(cells: readonly string[], layout: Layout): string {
   return ref.length > longest.order_ref || !isPrintable(ref) ? '' : ref;
 }
 
-/** Reads one row. */
 export function readRow(cells: readonly string[], row: number, layout: Layout): SheetRow {
   const problems: Problem[] = [];
   const refuse = (

@@ -12,7 +12,6 @@ import { LoginLog } from './tables.js';
 
 export type LoginEntry = EntryOf<LoginLog>;
 
-/** The filters of the list. */
 export const loginFilters = {
   admin_id: id(),
   username: textFilter(50),

@@ -10,7 +10,6 @@ import { OperationLog, type FieldChange } from './tables.js';
 
 export type OperationEntry = EntryOf<OperationLog>;
 
-/** The filters of the list. */
 export const operationFilters = {
   admin_id: id(),
   username: textFilter(50),

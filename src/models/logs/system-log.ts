@@ -9,7 +9,6 @@ import { logLevels, SystemLog } from './tables.js';
 
 export type SystemEntry = EntryOf<SystemLog>;
 
-/** The filters of the list. */
 export const systemFilters = {
   level: Joi.string().valid(...logLevels),
   trace_id: textFilter(64),

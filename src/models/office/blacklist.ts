@@ -22,7 +22,6 @@ export type BlacklistFields = Fields<Blacklist, 'first_ip' | 'last_ip'>;
 
 type BlacklistRecord = Listed<Blacklist>;
 
-/** The filters of the list. */
 export const blacklistFilters = { ip: textFilter(100).description('Part of an entry'), status: status() };
 
 export type BlacklistFilter = Criteria<typeof blacklistFilters> & ListQuery;
@@ -97,7 +96,6 @@ export async function isBlocked(ip: string, { blacklist: version }: Versions): P
   return isWithin(number, await known.ranges);
 }
 
-/** Every enabled entry. */
 async function readRanges(): Promise<Ends[]> {
   const rows = await Blacklist.findAll({ attributes: ['first_ip', 'last_ip'], where: { status: 1 } });
   const number = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex')}`);

@@ -15,7 +15,6 @@ export type DictionaryFields = Fields<Dictionary>;
 /** With whether entries belong to it, which keep it from being deleted. */
 type DictionaryRecord = Listed<Dictionary> & { in_use: boolean };
 
-/** The filters of the list. */
 export const dictionaryFilters = {
   parent_id: parentFilter(),
   code: textFilter(50),

@@ -171,7 +171,6 @@ export async function countFailedJobs(): Promise<Record<QueueName, number>> {
   return { ...none, ...Object.fromEntries(rows.map(({ queue, failed }) => [queue, failed])) };
 }
 
-/** Deletes failed jobs after their retention. */
 export async function pruneFailedJobs(): Promise<void> {
   const before = ago(config.retention.failedJobMs);
   const kinds = await kindsOf({ updated_at: { [Op.lt]: before } });

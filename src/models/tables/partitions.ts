@@ -8,7 +8,6 @@ import { openConnection } from '../../lib/database/connection.js';
 import { logger } from '../../lib/watch/logger.js';
 import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 
-/** Every table partitioned by month. */
 export const partitionedTables = [
   'orders',
   'order_details',

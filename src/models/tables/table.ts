@@ -65,7 +65,6 @@ export interface TableDeclaration {
 
 const tables = new Map<object, TableDeclaration>();
 
-/** Every table that was declared. */
 export const allTables = (): TableDeclaration[] => [...tables.values()];
 
 /** Declares a table. @param unique its unique keys beside the primary one */
@@ -103,7 +102,6 @@ type Blank<M extends Model> = {
   [K in keyof Listed<M> as null extends Listed<M>[K] ? K : never]: null;
 };
 
-/** What a class declares. */
 export function declarationOf(table: TableClass): TableDeclaration {
   // A class with a scope is a subclass.
   for (let own: object | null = table; own; own = Object.getPrototypeOf(own) as object | null) {

@@ -17,7 +17,6 @@ import { cachedCounts } from '../tables/count.js';
 import { columnsOf, computed, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
 import { BalanceLog, balanceChangeTypes, User, type BalanceChangeType } from './tables.js';
 
-/** The filters of the list and of its export. */
 export const balanceLogFilters = {
   user_id: id(),
   type: Joi.string().valid(...balanceChangeTypes),

@@ -95,7 +95,6 @@ export async function applyChange(
 
 const owners = selection(columnsOf(User, 'u', 'username', 'balance'), 'users u');
 
-/** The answer about a change. */
 export const changed = (log: BalanceLogRecord): BalanceChanged => ({ balance: log.balance_after, log });
 
 /** The administrator who acts, as records name them. */

@@ -69,7 +69,6 @@ function sortedKeys(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Deletes keys older than seven days. */
 export async function pruneIdempotencyKeys(): Promise<number> {
   return deleteAll('DELETE FROM idempotency_keys WHERE created_at < ?', [daysAgo(7)]);
 }

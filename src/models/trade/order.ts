@@ -30,7 +30,6 @@ export interface OrderCriteria extends TimeRange {
   time_field: 'created_at' | 'paid_at';
 }
 
-/** The filters of the list and of its export. */
 export const orderFilters = {
   order_no: textFilter(64),
   ...filtersOf(Order),
@@ -97,7 +96,6 @@ export function listOrders(query: OrderFilter): Promise<Page<OrderRecord>> {
   return listPage('orders o', read, ordersWhere(query), query);
 }
 
-/** The total amount of the orders that match. */
 export const sumOrders = (criteria: OrderCriteria): Promise<Money | undefined> =>
   sumWhere(columnsOf(Order, 'o').amount, 'orders o', ordersWhere(criteria));
 

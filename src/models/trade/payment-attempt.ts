@@ -73,7 +73,6 @@ export const lockAttempt = (
     { t },
   );
 
-/** Ends an attempt. */
 export async function markAttempt(
   { id, period }: CallbackKey,
   state: 'settled' | 'refused',

@@ -46,7 +46,6 @@ export const attentionTexts: Record<AttentionReason, Text> = {
   },
 };
 
-/** Amounts that do not agree. */
 export interface Mismatch {
   expected: Money;
   reported: Money;

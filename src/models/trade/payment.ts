@@ -30,7 +30,6 @@ import { Order, Payment, PaymentMethod, paymentStatuses, User } from './tables.j
 /** Ten years. */
 export const maxPendingMinutes = 5_256_000;
 
-/** The filters of the list and of its export. */
 export const paymentFilters = {
   payment_no: textFilter(64),
   order_no: textFilter(64),
@@ -119,7 +118,6 @@ function wholeMinutesAgo(minutes: number): Date {
   return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
 }
 
-/** The total amount of the payments that match. */
 export const sumPayments = (criteria: PaymentCriteria): Promise<Money | undefined> =>
   sumWhere(columnsOf(Payment, 'p').amount, 'payments p', paymentsWhere(criteria));
 

@@ -106,7 +106,6 @@ async function getSource(paymentNo: string, t?: Transaction): Promise<RefundSour
   return found ?? fail('payment_unknown', { field: 'payment_no' });
 }
 
-/** The limits of the payment's channel. */
 function limitsOf({ type, pay_time }: RefundSource): RefundLimits {
   if (!isEnabled(type)) fail('payment_gateway_disabled');
   const channel = channelOf(type);

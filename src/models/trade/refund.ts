@@ -36,7 +36,6 @@ type RefundRecord = RowOf<typeof shown>;
 export const listRefunds = (query: RefundFilter): Promise<Page<RefundRecord>> =>
   records.page(query, refundsWhere(query));
 
-/** The total amount of the refunds that match. */
 export const sumRefunds = (criteria: RefundCriteria): Promise<Money | undefined> =>
   sumWhere(columnsOf(Refund, 'r').amount, 'refunds r', refundsWhere(criteria));
 
@@ -79,7 +78,6 @@ export const refundsOfOrder = (orderNo: string): Promise<RefundRecord[]> =>
 
 const payments = selection(columnsOf(Payment, 'p', 'status', 'amount', 'refund_reserved'), 'payments p');
 
-/** The filters of the list and of its export. */
 export const refundFilters = {
   refund_no: textFilter(64),
   payment_no: textFilter(64),

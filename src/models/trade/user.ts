@@ -19,7 +19,6 @@ export type UserFields = Fields<
   password?: string;
 };
 
-/** The filters of the list and of its export. */
 export const userFilters = {
   username: textFilter(50),
   nickname: textFilter(50),
