@@ -1,9 +1,9 @@
 // Progress and result of an import: counts, rejected rows, and their file.
 import { useQuery } from '@tanstack/react-query';
-import { Alert, Flex, Pagination, Skeleton, Table } from 'antd';
+import { Alert, Flex, Pagination, Table } from 'antd';
 import { useState, type ReactNode } from 'react';
 import { call, type Data } from '../contract/api.ts';
-import { plural, texts, type Both } from '../contract/texts.ts';
+import { plural, texts } from '../contract/texts.ts';
 import { named } from '../parts/list/list.tsx';
 import { followMs } from '../parts/list/recovery.ts';
 import { DownloadButton } from '../parts/show/download-button.tsx';
@@ -58,10 +58,7 @@ export const useImport = (id: number | undefined) =>
   });
 
 /** @param children what to do about it, above the rejected rows */
-export function Outcome({ id, list, children }: { id: number; list?: Both; children?: ReactNode }) {
-  const { data, error, refetch } = useImport(id);
-  if (error) return <Problem error={error} list={list} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton active />;
+export function Outcome({ of: data, children }: { of: Import; children?: ReactNode }) {
   const hasPart = data.status === 2 && !data.dry_run && data.order_count > 0;
   return (
     <div className="stack">

@@ -1,7 +1,7 @@
 // Imports orders in three steps: choose a file, check its problems, import.
 import { InboxOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
-import { Alert, Button, Flex, Steps } from 'antd';
+import { Alert, Button, Flex, Skeleton, Steps } from 'antd';
 import { useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { call, Failure } from '../contract/api.ts';
@@ -159,12 +159,14 @@ export default function ImportWizard() {
           onRetry={mayHelp ? () => file && (run.error ? start(file) : choose(file)) : undefined}
         />
       )}
-      {check.data !== undefined && (
-        <Outcome id={check.data}>
+      {checked.error && <Problem error={checked.error} onRetry={() => void checked.refetch()} />}
+      {checked.isLoading && <Skeleton active />}
+      {checked.data && (
+        <Outcome of={checked.data}>
           {file && mayStart && (
             <div>
               <Button type="primary" size="large" loading={run.isPending} onClick={() => start(file)}>
-                {(checked.data?.failed_count ?? 0) > 0 ? t.startGood : t.start}
+                {checked.data.failed_count > 0 ? t.startGood : t.start}
               </Button>
             </div>
           )}

@@ -26,8 +26,7 @@ const heads: readonly Both[] = [
   ['状态', 'Status'],
 ];
 
-export function Latest({ rows = [] }: { rows: readonly Row[] | undefined }) {
-  if (rows.length === 0) return null;
+export function Latest({ rows }: { rows: readonly Row[] }) {
   return (
     <table className="latest">
       <thead>

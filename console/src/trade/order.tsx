@@ -1,20 +1,17 @@
 // One order: its lines, payments and history.
 import { useQuery } from '@tanstack/react-query';
-import { Skeleton, Table } from 'antd';
-import { useNavigate } from 'react-router';
+import { Table } from 'antd';
 import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { ActionButtons } from '../parts/list/actions.tsx';
+import { RecordPage } from '../parts/list/record-page.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { showAmount, showCount } from '../parts/show/money.ts';
-import { RowPage } from '../parts/show/page.tsx';
 import { RecordsPanel } from '../parts/show/records-panel.tsx';
-import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
 import { Badge } from '../parts/show/states.tsx';
 import { History } from '../parts/show/history.tsx';
-import { orderStates, refundStates } from '../parts/show/trade-states.ts';
+import { refundStates } from '../parts/show/trade-states.ts';
 import { Latest, paymentRow } from './latest.tsx';
 import { Pay } from './pay.tsx';
 
@@ -47,40 +44,21 @@ type Order = Data<'GET /api/admin/orders/{id}'>;
 
 export default function OrderPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
-  const navigate = useNavigate();
-  const {
-    data: order,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     queryKey: ['orders', 'one', id],
     queryFn: ({ signal }) => call('GET /api/admin/orders/{id}', { path: { id }, signal }),
     meta: { scopes: ['orders', 'payments', 'refunds'] },
   });
-  const canPay =
-    order?.status === 'pending' && may('POST /api/admin/payments') && may('GET /api/admin/payment-methods');
+  const mayPay = may('POST /api/admin/payments') && may('GET /api/admin/payment-methods');
   return (
-    <RowPage
-      list="/trade/orders"
-      title={id}
+    <RecordPage
+      resource={resource}
+      id={id}
       what={['订单', 'Order']}
-      state={order && <Badge states={orderStates} value={order.status} />}
-      actions={
-        order && (
-          <>
-            <Pay order={order} canStart={canPay} />
-            <ActionButtons
-              resource={resource}
-              row={order}
-              onDone={({ route }) => route.startsWith('DELETE') && void navigate('/trade/orders')}
-            />
-          </>
-        )
-      }
+      query={query}
+      buttons={(order) => <Pay order={order} canStart={mayPay && order.status === 'pending'} />}
     >
-      {error && <Problem error={error} list={resource.spec.title} onRetry={() => void refetch()} />}
-      {!order && !error && <Skeleton active />}
-      {order && (
+      {(order) => (
         <div className="two">
           <div className="stack">
             <section className="panel">
@@ -94,13 +72,13 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
               />
             </section>
             <Lines order={order} />
-            {may('GET /api/admin/payments') && <Payments orderNo={order.order_no} />}
+            <Payments orderNo={order.order_no} />
             {order.refunds.length > 0 && <Refunds order={order} />}
           </div>
           <History resource={resource} id={order.order_no} createdAt={order.created_at} />
         </div>
       )}
-    </RowPage>
+    </RecordPage>
   );
 }
 
@@ -164,21 +142,17 @@ function Refunds({ order }: { order: Order }) {
 }
 
 function Payments({ orderNo }: { orderNo: string }) {
-  const query = useQuery({
-    queryKey: ['payments', 'list', { order_no: orderNo }],
-    queryFn: ({ signal }) =>
-      call('GET /api/admin/payments', { query: { order_no: orderNo, page_size: 50 }, signal }),
-    meta: { scopes: ['orders', 'payments'] },
-  });
   return (
     <RecordsPanel
       title={t.payments}
       none={t.noPayments}
-      query={query}
-      total={query.data?.total}
-      all={`/trade/payments?order_no=${orderNo}`}
+      room="trade"
+      list="GET /api/admin/payments"
+      query={{ order_no: orderNo }}
+      scopes={['orders', 'payments']}
+      count={50}
     >
-      <Latest rows={query.data?.list.map(paymentRow)} />
+      {(rows) => <Latest rows={rows.map(paymentRow)} />}
     </RecordsPanel>
   );
 }

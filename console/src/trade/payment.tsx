@@ -5,12 +5,11 @@ import { Button, Drawer, Skeleton } from 'antd';
 import { useState } from 'react';
 import { call, type Data } from '../contract/api.ts';
 import { read, texts } from '../contract/texts.ts';
-import { ActionButtons } from '../parts/list/actions.tsx';
+import { RecordPage } from '../parts/list/record-page.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { keepFocus } from '../parts/show/focus.ts';
 import { History } from '../parts/show/history.tsx';
 import { PageLink } from '../parts/show/page-link.tsx';
-import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
@@ -67,11 +66,7 @@ const elsewhere = [
 export default function PaymentPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
   const mayReplay = may('POST /api/admin/payments/{payment_no}/callbacks/{id}/replay');
-  const {
-    data: payment,
-    error,
-    refetch,
-  } = useQuery({
+  const payment = useQuery({
     queryKey: ['payments', 'one', id],
     queryFn: ({ signal }) => call('GET /api/admin/payments/{id}', { path: { id }, signal }),
     meta: { scopes: ['payments', 'orders', 'refunds'] },
@@ -81,78 +76,66 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
       answer: await call('POST /api/admin/payments/{payment_no}/query', { path: { payment_no: id } }),
       at: new Date().toISOString(),
     }),
-    onSuccess: () => void refetch(),
+    onSuccess: () => void payment.refetch(),
   });
+  const buttons = (known: Payment) => (
+    <>
+      {may('POST /api/admin/payments/{payment_no}/place') && <Place payment={known} />}
+      {may('POST /api/admin/payments/{payment_no}/query') && (
+        <Button icon={<SearchOutlined />} loading={query.isPending} onClick={() => query.mutate()}>
+          {t.query}
+        </Button>
+      )}
+      {may('POST /api/admin/refunds') && <Refund payment={known} />}
+    </>
+  );
   return (
-    <RowPage
-      list="/trade/payments"
-      title={id}
-      what={['支付', 'Payment']}
-      state={payment && <Badge states={paymentStates} value={payment.status} />}
-      actions={
-        payment && (
-          <>
-            {may('POST /api/admin/payments/{payment_no}/place') && <Place payment={payment} />}
-            {may('POST /api/admin/payments/{payment_no}/query') && (
-              <Button icon={<SearchOutlined />} loading={query.isPending} onClick={() => query.mutate()}>
-                {t.query}
-              </Button>
-            )}
-            {may('POST /api/admin/refunds') && <Refund payment={payment} />}
-            <ActionButtons resource={resource} row={payment} />
-          </>
-        )
-      }
-    >
-      {error && <Problem error={error} list={resource.spec.title} onRetry={() => void refetch()} />}
-      {!payment && !error && <Skeleton active />}
-      {payment && (
+    <RecordPage resource={resource} id={id} what={['支付', 'Payment']} query={payment} buttons={buttons}>
+      {(known) => (
         <>
-          {(payment.needs_attention || payment.handlings.length > 0) && may('GET /api/admin/payments') && (
-            <AttentionQueue payment={payment} />
+          {(known.needs_attention || known.handlings.length > 0) && may('GET /api/admin/payments') && (
+            <AttentionQueue payment={known} />
           )}
-          <Diagnosis payment={payment} />
+          <Diagnosis payment={known} />
           {query.error && <Problem error={query.error} />}
-          {query.data && <Answer payment={payment} answer={query.data.answer} at={query.data.at} />}
+          {query.data && <Answer payment={known} answer={query.data.answer} at={query.data.at} />}
           <div className="two">
-            <div className="stack">
-              <section className="panel">
-                <h2>{t.timeline}</h2>
-                <Timeline points={storyOf(payment, mayReplay)} />
-                {payment.callbacks.length === 0 && payment.status === 'pending' && (
-                  <span className="soft">{t.waiting}</span>
-                )}
-              </section>
-            </div>
+            <section className="panel">
+              <h2>{t.timeline}</h2>
+              <Timeline points={storyOf(known, mayReplay)} />
+              {known.callbacks.length === 0 && known.status === 'pending' && (
+                <span className="soft">{t.waiting}</span>
+              )}
+            </section>
             <div className="stack">
               <section className="panel">
                 <dl className="facts">
                   <div>
                     <dt>{t.order}</dt>
                     <dd>
-                      <PageLink to={`/trade/orders/${payment.order_no}`} className="cell-code">
-                        {payment.order_no}
+                      <PageLink to={`/trade/orders/${known.order_no}`} className="cell-code">
+                        {known.order_no}
                       </PageLink>{' '}
-                      {payment.order && <Badge states={orderStates} value={payment.order.status} />}
+                      {known.order && <Badge states={orderStates} value={known.order.status} />}
                     </dd>
                   </div>
-                  {payment.user && (
+                  {known.user && (
                     <div>
                       <dt>{t.user}</dt>
                       <dd>
-                        <PageLink to={`/trade/users/${payment.user.id}`}>{payment.user.username}</PageLink>
+                        <PageLink to={`/trade/users/${known.user.id}`}>{known.user.username}</PageLink>
                       </dd>
                     </div>
                   )}
                 </dl>
-                <Facts resource={resource} row={payment} without={elsewhere} />
+                <Facts resource={resource} row={known} without={elsewhere} />
               </section>
-              <History resource={resource} id={payment.payment_no} createdAt={payment.created_at} />
+              <History resource={resource} id={known.payment_no} createdAt={known.created_at} />
             </div>
           </div>
         </>
       )}
-    </RowPage>
+    </RecordPage>
   );
 }
 
