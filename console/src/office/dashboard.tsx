@@ -1,5 +1,5 @@
 // Live figures of the day.
-import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Empty, Skeleton } from 'antd';
 import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
@@ -79,41 +79,30 @@ const deviceKinds = states({
   other: ['其他', 'Other', 'grey'],
 });
 
-interface Snapshot {
-  count: Data<'GET /api/admin/dashboard/count'>;
-  user_access_source: Data<'GET /api/admin/dashboard/user-access-source'>;
-  weekly_user_activity: Data<'GET /api/admin/dashboard/weekly-user-activity'>;
-  monthly_sales: Data<'GET /api/admin/dashboard/monthly-sales'>;
-  daily_sales: Data<'GET /api/admin/dashboard/daily-sales'>;
-  payments_by_channel: Data<'GET /api/admin/dashboard/payments-by-channel'>;
-  recent_activities: Data<'GET /api/admin/dashboard/recent-activities'>;
+/** What one event of the stream brings, and at first a call each. */
+const parts = {
+  count: 'GET /api/admin/dashboard/count',
+  user_access_source: 'GET /api/admin/dashboard/user-access-source',
+  weekly_user_activity: 'GET /api/admin/dashboard/weekly-user-activity',
+  monthly_sales: 'GET /api/admin/dashboard/monthly-sales',
+  daily_sales: 'GET /api/admin/dashboard/daily-sales',
+  payments_by_channel: 'GET /api/admin/dashboard/payments-by-channel',
+  recent_activities: 'GET /api/admin/dashboard/recent-activities',
+} as const;
+
+type Snapshot = { [P in keyof typeof parts]: Data<(typeof parts)[P]> };
+
+async function firstSnapshot(signal: AbortSignal): Promise<Snapshot> {
+  const calls = Object.entries(parts).map(async ([name, route]) => [
+    name,
+    await call(route, { signal, zoned: true }),
+  ]);
+  return Object.fromEntries(await Promise.all(calls)) as Snapshot;
 }
 
 const stateNames = ['paid', 'pending', 'failed', 'cancelled'] as const;
 
 const key = ['dashboard', 'snapshot'];
-
-async function firstSnapshot(signal: AbortSignal): Promise<Snapshot> {
-  const [count, user_access_source, weekly_user_activity, ...others] = await Promise.all([
-    call('GET /api/admin/dashboard/count', { signal, zoned: true }),
-    call('GET /api/admin/dashboard/user-access-source', { signal, zoned: true }),
-    call('GET /api/admin/dashboard/weekly-user-activity', { signal, zoned: true }),
-    call('GET /api/admin/dashboard/monthly-sales', { signal, zoned: true }),
-    call('GET /api/admin/dashboard/daily-sales', { signal, zoned: true }),
-    call('GET /api/admin/dashboard/payments-by-channel', { signal, zoned: true }),
-    call('GET /api/admin/dashboard/recent-activities', { signal, zoned: true }),
-  ]);
-  const [monthly_sales, daily_sales, payments_by_channel, recent_activities] = others;
-  return {
-    count,
-    user_access_source,
-    weekly_user_activity,
-    monthly_sales,
-    daily_sales,
-    payments_by_channel,
-    recent_activities,
-  };
-}
 
 export default function Dashboard() {
   const client = useQueryClient();
@@ -130,15 +119,14 @@ export default function Dashboard() {
     (fresh) => client.setQueryData(key, fresh),
   );
   // A card that comes later would move those that somebody is about to press.
-  const isWaiting = [useAttention(), useRefunds('attention'), useRefunds('approvals')].some(
-    ({ isLoading, isFetched }) => isLoading && !isFetched,
-  );
+  const tasks = useTasks();
+  const isWaiting = tasks.some(({ isLoading, isFetched }) => isLoading && !isFetched);
   if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data || isWaiting) return <Skeleton active />;
-  return <Figures data={data} />;
+  return <Figures data={data} tasks={tasks} />;
 }
 
-function Figures({ data }: { data: Snapshot }) {
+function Figures({ data, tasks }: { data: Snapshot; tasks: Task[] }) {
   const may = useMay();
   const { count, weekly_user_activity: week, user_access_source: devices } = data;
   const months = fromFirstSale(data.monthly_sales);
@@ -149,13 +137,13 @@ function Figures({ data }: { data: Snapshot }) {
   return (
     <section className="screen" data-screen="dashboard">
       <h1>{t.title}</h1>
-      <Missing label={t.attention} query={useAttention()} />
-      <Missing label={t.doubts} query={useRefunds('attention')} />
-      <Missing label={t.approvals} query={useRefunds('approvals')} />
+      {tasks.map((one) => (
+        <Missing key={one.name} task={one} />
+      ))}
       <div className="cards six">
-        <Attention />
-        <Refunds of="attention" label={t.doubts} />
-        <Refunds of="approvals" label={t.approvals} />
+        {tasks.map((one) => (
+          <TaskCard key={one.name} task={one} />
+        ))}
         <Card
           label={t.paid}
           value={showAmount(count.paid_amount_today)}
@@ -270,69 +258,45 @@ function Card({ label, value, before, to, isUrgent }: CardProps) {
   );
 }
 
+/** What waits for people, by its name in the texts. */
+const declared = [
+  { name: 'attention', of: 'payments', query: { needs_attention: 'true' } },
+  { name: 'doubts', of: 'refunds', query: { needs_attention: 'true' } },
+  { name: 'approvals', of: 'refunds', query: { status: 'waiting' } },
+] as const;
+
+function useTasks() {
+  const may = useMay();
+  const counts = useQueries({
+    queries: declared.map(({ of, query }) => ({
+      queryKey: [of, 'count', query],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        call(`GET /api/admin/${of}`, { query: { ...query, page_size: '1' }, signal }),
+      meta: { scopes: [of] },
+      enabled: may(`GET /api/admin/${of}`),
+    })),
+  });
+  return declared.map((task, at) => ({ ...task, ...counts[at]! }));
+}
+
+type Task = ReturnType<typeof useTasks>[number];
+
 /** In place of a card whose figure cannot be had. */
-function Missing({
-  label,
-  query: { data, error, refetch },
-}: {
-  label: string;
-  query: Pick<UseQueryResult, 'data' | 'error' | 'refetch'>;
-}) {
+function Missing({ task: { name, data, error, refetch } }: { task: Task }) {
   if (data || !error || failureOf(error).code === 'no_permission') return null;
   return (
     <section className="panel">
-      <h2>{label}</h2>
+      <h2>{t[name]}</h2>
       <Problem error={error} onRetry={() => void refetch()} />
     </section>
   );
 }
 
-function useAttention() {
-  const may = useMay();
-  return useQuery({
-    queryKey: ['payments', 'attention'],
-    queryFn: ({ signal }) =>
-      call('GET /api/admin/payments', { query: { needs_attention: true, page_size: 1 }, signal }),
-    meta: { scopes: ['payments'] },
-    enabled: may('GET /api/admin/payments'),
-  });
-}
-
-function Attention() {
-  const { data } = useAttention();
-  if (!data) return null;
-  return (
-    <Card
-      label={t.attention}
-      value={showCount(data.total)}
-      isUrgent={data.total > 0}
-      to="/trade/payments?needs_attention=true"
-    />
-  );
-}
-
-/** Refunds that a person must look at, and those that wait for another administrator. */
-const refundsOf = {
-  attention: { query: { needs_attention: true }, to: '/trade/refunds?needs_attention=true' },
-  approvals: { query: { status: 'waiting' }, to: '/trade/refunds?status=waiting' },
-} as const;
-
-function useRefunds(of: keyof typeof refundsOf) {
-  const may = useMay();
-  return useQuery({
-    queryKey: ['refunds', of],
-    queryFn: ({ signal }) =>
-      call('GET /api/admin/refunds', { query: { ...refundsOf[of].query, page_size: 1 }, signal }),
-    meta: { scopes: ['refunds'] },
-    enabled: may('GET /api/admin/refunds'),
-  });
-}
-
-/** Shown while there are any. */
-function Refunds({ of, label }: { of: keyof typeof refundsOf; label: string }) {
-  const { data } = useRefunds(of);
-  if (!data?.total) return null;
-  return <Card label={label} value={showCount(data.total)} isUrgent to={refundsOf[of].to} />;
+/** Those of refunds are shown while there are any. */
+function TaskCard({ task: { name, of, query, data } }: { task: Task }) {
+  if (!data || (data.total === 0 && of === 'refunds')) return null;
+  const to = `/trade/${of}?${new URLSearchParams(query).toString()}`;
+  return <Card label={t[name]} value={showCount(data.total)} isUrgent={data.total > 0} to={to} />;
 }
 
 /** Without the months before the service was used. */
