@@ -10,6 +10,7 @@ import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
 import { changed, rebase, touched } from '../parts/form/form-values.ts';
 import { PasswordForm } from '../parts/form/password-form.tsx';
 import { Time } from '../parts/show/cells.tsx';
+import { useAsk } from '../parts/show/dialogs.tsx';
 import { keepFocus } from '../parts/show/focus.ts';
 import { failureOf, Problem, SendProblem } from '../parts/show/problem.tsx';
 import { useProfile } from '../parts/show/profile.ts';
@@ -39,7 +40,6 @@ const t = texts({
     since: '登录于',
     active: '最近活动',
     end: '结束',
-    back: '返回',
     ended: '会话已结束',
     sure: '该会话会立即结束，确定？',
   },
@@ -66,7 +66,6 @@ const t = texts({
     since: 'signed in',
     active: 'last active',
     end: 'End',
-    back: 'Back',
     ended: 'The session has ended',
     sure: 'This session ends at once. Continue?',
   },
@@ -177,7 +176,8 @@ function Account() {
 
 function Sessions() {
   const client = useQueryClient();
-  const { message, modal } = App.useApp();
+  const { message } = App.useApp();
+  const askFirst = useAsk();
   const { data, error, refetch } = useQuery({
     queryKey: ['own-sessions'],
     queryFn: ({ signal }) => call('GET /api/admin/profile/sessions', { signal }),
@@ -189,16 +189,13 @@ function Sessions() {
     onError: (failure) => void message.error(failureOf(failure).message),
     onSettled: () => client.invalidateQueries({ queryKey: ['own-sessions'] }).then(keepFocus),
   });
-  const ask = (id: number): void => {
-    modal.confirm({
+  const ask = (id: number) =>
+    askFirst({
       title: t.sure,
-      okText: t.end,
-      cancelText: t.back,
-      okButtonProps: { danger: true },
-      focusable: { autoFocusButton: 'cancel' },
-      onOk: () => end.mutateAsync(id).catch(() => undefined),
+      button: t.end,
+      danger: true,
+      onYes: () => end.mutateAsync(id).catch(() => undefined),
     });
-  };
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton active title={false} />;
   return (

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button } from 'antd';
 import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { failureOf, Trace } from '../parts/show/problem.tsx';
+import { useShowFailure } from '../parts/show/dialogs.tsx';
 
 type Outcome = Data<'POST /api/admin/payments/{payment_no}/callbacks/{id}/replay'>['outcome'];
 
@@ -30,7 +30,8 @@ const t = texts<{ replay: string } & Record<Outcome, string>>({
 });
 
 export function Replay({ paymentNo, id }: { paymentNo: string; id: number }) {
-  const { message, modal } = App.useApp();
+  const { message } = App.useApp();
+  const showFailure = useShowFailure();
   const client = useQueryClient();
   const replay = useMutation({
     mutationFn: () =>
@@ -41,10 +42,7 @@ export function Replay({ paymentNo, id }: { paymentNo: string; id: number }) {
       void message.info(t[outcome]);
       return client.invalidateQueries();
     },
-    onError: (error) => {
-      const failure = failureOf(error);
-      modal.error({ title: failure.message, content: <Trace failure={failure} /> });
-    },
+    onError: showFailure,
   });
   return (
     <Button size="small" icon={<RedoOutlined />} loading={replay.isPending} onClick={() => replay.mutate()}>

@@ -1,6 +1,6 @@
 // The question before edits are lost.
-import { App } from 'antd';
 import { texts } from '../../contract/texts.ts';
+import { useAsk } from '../show/dialogs.tsx';
 
 const t = texts({
   'zh-CN': { sure: '放弃未保存的内容？', discard: '放弃', stay: '继续填写' },
@@ -9,15 +9,7 @@ const t = texts({
 
 /** Returns a function that asks, and calls one of these back. */
 export function useAskDiscard(): (onDiscard: () => void, onStay?: () => void) => void {
-  const { modal } = App.useApp();
+  const ask = useAsk();
   return (onDiscard, onStay) =>
-    void modal.confirm({
-      title: t.sure,
-      okText: t.discard,
-      okButtonProps: { danger: true },
-      focusable: { autoFocusButton: 'cancel' },
-      cancelText: t.stay,
-      onOk: onDiscard,
-      onCancel: onStay,
-    });
+    ask({ title: t.sure, button: t.discard, danger: true, stay: t.stay, onYes: onDiscard, onStay });
 }

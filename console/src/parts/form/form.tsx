@@ -6,6 +6,7 @@ import { call, Failure, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
 import { randomKey } from '../../contract/plain-http.ts';
 import { labelled, read, texts, type Both } from '../../contract/texts.ts';
+import { useAsk } from '../show/dialogs.tsx';
 import { failureOf, SendProblem, useCountdown } from '../show/problem.tsx';
 import type { AnyRow, Question } from '../resource.ts';
 import { useReturnFocus } from '../show/focus.ts';
@@ -82,10 +83,11 @@ export default function FormDrawer({
   submit,
   ask,
   send,
-  ...done
+  onDone,
+  onClose,
 }: FormProps) {
-  const { onDone, onClose } = done;
-  const { modal, message } = App.useApp();
+  const { message } = App.useApp();
+  const askFirst = useAsk();
   const client = useQueryClient();
   const askDiscard = useAskDiscard();
   const [form] = Form.useForm<AnyRow>();
@@ -165,15 +167,7 @@ export default function FormDrawer({
   };
   const askAndSave = (values: AnyRow) => {
     if (!ask) return void save(values);
-    const { title: question, button, danger } = ask(values);
-    return void modal.confirm({
-      title: question,
-      okText: button,
-      okButtonProps: { danger },
-      focusable: { autoFocusButton: danger ? 'cancel' : 'ok' },
-      cancelText: t.stay,
-      onOk: () => save(values),
-    });
+    return askFirst({ ...ask(values), stay: t.stay, onYes: () => save(values) });
   };
   // Once the controls are enabled again: a disabled one takes no focus.
   useEffect(() => {

@@ -7,9 +7,10 @@ import { forgetOne } from '../../contract/recent.ts';
 import { labelled, read, texts, type Both } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { formName, useTakeLeft } from '../form/open-form.ts';
+import { useAsk, useShowFailure } from '../show/dialogs.tsx';
 import { keepFocus } from '../show/focus.ts';
 import { useIsShown } from '../show/is-shown.ts';
-import { failureOf, Trace } from '../show/problem.tsx';
+import { failureOf } from '../show/problem.tsx';
 import { opens, useMay, useProfile, type Profile } from '../show/profile.ts';
 import {
   idOf,
@@ -24,12 +25,10 @@ import {
 const t = texts({
   'zh-CN': {
     done: '已完成',
-    back: '返回',
     overtaken: (name: string) => `${name}刚刚被其他人修改，请再看一次`,
   },
   'en-US': {
     done: 'Done',
-    back: 'Back',
     overtaken: (name: string) => `${name} has just been changed by someone else: look again`,
   },
 });
@@ -151,7 +150,9 @@ export function useAct(
 ) {
   const client = useQueryClient();
   const profile = useProfile();
-  const { message, modal } = App.useApp();
+  const { message } = App.useApp();
+  const ask = useAsk();
+  const showFailure = useShowFailure();
   const [asked, setAsked] = useState<Asked>();
   const isShown = useIsShown();
   const finish = async (done: Asked, answer: unknown) => {
@@ -173,13 +174,13 @@ export function useAct(
       // What is shown may be out of date.
       void client.invalidateQueries({ queryKey: [resource.spec.name] });
       if (!isShown.current) return void message.error(labelled(titleOf(resource, tried), failure.message));
-      return void modal.error({ title: failure.message, content: <Trace failure={failure} /> });
+      return showFailure(failure);
     },
   });
   const start = (action: AnyAction, row: AnyRow) => {
     if (action.form) return setAsked({ action, row });
     if (!action.sure) return run.mutate({ action, row });
-    return void modal.confirm({
+    return ask({
       title: read(action.sure),
       content: (
         <>
@@ -187,11 +188,9 @@ export function useAct(
           {action.about && <strong>{action.about(row)}</strong>}
         </>
       ),
-      okText: read(action.text),
-      cancelText: t.back,
-      okButtonProps: { danger: action.danger },
-      focusable: { autoFocusButton: action.danger ? 'cancel' : 'ok' },
-      onOk: () => run.mutateAsync({ action, row }).catch(() => undefined),
+      button: read(action.text),
+      danger: action.danger,
+      onYes: () => run.mutateAsync({ action, row }).catch(() => undefined),
     });
   };
   const actionsOf = useActions(resource);

@@ -5,6 +5,7 @@ import { App, Button } from 'antd';
 import { useEffect, useState } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { texts } from '../../contract/texts.ts';
+import { useShowFailure } from '../show/dialogs.tsx';
 import { DownloadButton } from '../show/download-button.tsx';
 import { keepFocus } from '../show/focus.ts';
 import { MenuButton } from '../show/menu-button.tsx';
@@ -34,7 +35,7 @@ const t = texts({
 
 export function ExportButton({ route, filters }: { route: ExportRoute; filters: AnyRow }) {
   const [id, setId] = useState<number>();
-  const { modal } = App.useApp();
+  const showFailure = useShowFailure();
   const client = useQueryClient();
   const ask = useMutation({
     mutationFn: (format: string) => call(route, { body: { ...filters, format } as never, zoned: true }),
@@ -43,7 +44,7 @@ export function ExportButton({ route, filters }: { route: ExportRoute; filters: 
       keepFocus();
       void client.invalidateQueries({ queryKey: ['exports'] });
     },
-    onError: (error) => void modal.error({ title: failureOf(error).message }),
+    onError: showFailure,
   });
   if (id !== undefined) return <Running route={route} id={id} onEnd={() => setId(undefined)} />;
   const formats = ['csv', 'xlsx'].map((key) => ({ key, label: `${t.export} ${key.toUpperCase()}` }));

@@ -17,6 +17,7 @@ import { useOutlet } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
+import { useAsk, useShowFailure } from '../show/dialogs.tsx';
 import { Guard } from '../show/guard.tsx';
 import { keepFocus } from '../show/focus.ts';
 import { failureOf, noPermission, Problem } from '../show/problem.tsx';
@@ -43,7 +44,6 @@ const t = texts({
     remove: (count: number) => `删除 ${count} 条`,
     removeSure: (count: number) => `确定删除选中的 ${count} 条？删除后无法恢复`,
     removed: '已删除',
-    back: '返回',
   },
   'en-US': {
     empty: 'Nothing here yet',
@@ -57,7 +57,6 @@ const t = texts({
     removeSure: (count: number) =>
       `Delete ${count} ${plural(count, 'entry', 'entries')}? This cannot be undone`,
     removed: 'Deleted',
-    back: 'Back',
   },
 });
 
@@ -181,7 +180,9 @@ function RemoveMany({ resource, ids, onDone }: { resource: Resource; ids: string
   const route = resource.spec.removeMany;
   const may = useMay();
   const client = useQueryClient();
-  const { modal, message } = App.useApp();
+  const { message } = App.useApp();
+  const showFailure = useShowFailure();
+  const askFirst = useAsk();
   const remove = useMutation({
     // Those that were asked about: rows may come and go while somebody reads.
     mutationFn: async (asked: string[]) =>
@@ -192,20 +193,18 @@ function RemoveMany({ resource, ids, onDone }: { resource: Resource; ids: string
       await client.invalidateQueries({ queryKey: [resource.spec.name] });
       keepFocus();
     },
-    onError: (error) => void modal.error({ title: failureOf(error).message }),
+    onError: showFailure,
   });
   if (!route || !may(route)) return null;
   const ask = () =>
-    modal.confirm({
+    askFirst({
       title: t.removeSure(ids.length),
-      cancelText: t.back,
-      okText: t.remove(ids.length),
-      okButtonProps: { danger: true },
-      focusable: { autoFocusButton: 'cancel' },
-      onOk: () => remove.mutateAsync(ids).catch(() => undefined),
+      button: t.remove(ids.length),
+      danger: true,
+      onYes: () => remove.mutateAsync(ids).catch(() => undefined),
     });
   return (
-    <Button danger icon={<DeleteOutlined />} loading={remove.isPending} onClick={() => void ask()}>
+    <Button danger icon={<DeleteOutlined />} loading={remove.isPending} onClick={ask}>
       {t.remove(ids.length)}
     </Button>
   );

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Failure } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
+import { useAsk } from '../show/dialogs.tsx';
 import { keepFocus } from '../show/focus.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useProfile } from '../show/profile.ts';
@@ -17,7 +18,6 @@ const t = texts({
     sure: (name: string, count: number) => `对选中的 ${count} 条执行“${name}”？`,
     done: (count: number) => `已完成 ${count} 条`,
     refused: (count: number) => `${count} 条被拒绝`,
-    back: '返回',
     once: '对所有选中的记录生效',
   },
   'en-US': {
@@ -25,7 +25,6 @@ const t = texts({
     sure: (name: string, count: number) => `${name}: ${count} selected ${plural(count, 'row', 'rows')}?`,
     done: (count: number) => `${count} done`,
     refused: (count: number) => `${count} refused`,
-    back: 'Back',
     once: 'Applies to every selected row',
   },
 });
@@ -39,6 +38,7 @@ interface Props {
 export default function ManyActions({ resource, rows, onDone }: Props) {
   const possible = useActions(resource);
   const { modal, message } = App.useApp();
+  const ask = useAsk();
   const client = useQueryClient();
   const profile = useProfile();
   const [isBusy, setBusy] = useState(false);
@@ -76,13 +76,11 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
   };
   const start = (action: AnyAction, own: readonly AnyRow[]) => {
     if (action.form) return setAsked({ action, own });
-    return void modal.confirm({
+    return ask({
       title: t.sure(read(action.text), own.length),
-      okText: t.run(read(action.text), own.length),
-      cancelText: t.back,
-      okButtonProps: { danger: action.danger },
-      focusable: { autoFocusButton: action.danger ? 'cancel' : 'ok' },
-      onOk: () => run(action, own, {}),
+      button: t.run(read(action.text), own.length),
+      danger: action.danger,
+      onYes: () => run(action, own, {}),
     });
   };
   return (

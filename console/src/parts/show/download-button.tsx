@@ -1,9 +1,9 @@
 // A button that fetches a file and saves it by the browser's download.
 import { DownloadOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
-import { App, Button, type ButtonProps } from 'antd';
+import { Button, type ButtonProps } from 'antd';
 import { download, type Route } from '../../contract/api.ts';
-import { failureOf } from './problem.tsx';
+import { useShowFailure } from './dialogs.tsx';
 
 interface Props extends Omit<ButtonProps, 'icon' | 'id' | 'loading' | 'onClick'> {
   route: Route;
@@ -11,11 +11,11 @@ interface Props extends Omit<ButtonProps, 'icon' | 'id' | 'loading' | 'onClick'>
 }
 
 export function DownloadButton({ route, id, ...button }: Props) {
-  const { modal } = App.useApp();
+  const showFailure = useShowFailure();
   const save = useMutation({
     mutationFn: () => download(route, { path: id === undefined ? {} : { id } }),
     onSuccess: saveFile,
-    onError: (error) => void modal.error({ title: failureOf(error).message }),
+    onError: showFailure,
   });
   return (
     <Button {...button} icon={<DownloadOutlined />} loading={save.isPending} onClick={() => save.mutate()} />
