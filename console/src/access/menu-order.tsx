@@ -11,6 +11,7 @@ import { DraftNote } from '../parts/form/draft-note.tsx';
 import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
 import { RowPage } from '../parts/show/page.tsx';
 import { Problem } from '../parts/show/problem.tsx';
+import { idsOf } from '../parts/show/tree.ts';
 import { changesOf, find, moved, placed, stepped, type Entry, type Place, type Step } from './tree-moves.ts';
 
 const t = texts({
@@ -61,9 +62,6 @@ interface Node {
 
 const nodesOf = (tree: readonly Entry[]): Node[] =>
   tree.map(({ id, title, children = [] }) => ({ key: id, title, children: nodesOf(children) }));
-
-const idsOf = (tree: readonly Entry[]): number[] =>
-  tree.flatMap(({ id, children = [] }) => [id, ...idsOf(children)]);
 
 export default function MenuOrder() {
   const client = useQueryClient();

@@ -9,6 +9,7 @@ import { NotListed, type Control, type Field } from '../parts/form/fields.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay } from '../parts/show/profile.ts';
 import { Tag } from '../parts/show/states.tsx';
+import { flat } from '../parts/show/tree.ts';
 
 const t = texts({
   'zh-CN': {
@@ -141,7 +142,7 @@ function Choice({ value = [], onChange, name, nodes, find, isStrict, id }: Choic
   const removed = old.filter((one) => !value.includes(one)).length;
   const wanted = typed.trim().toLowerCase();
   const shown = wanted ? matches(nodes, wanted) : nodes;
-  const visible = useMemo(() => new Set(flat(shown)), [shown]);
+  const visible = useMemo(() => new Set(flat(shown).map(({ key }) => Number(key))), [shown]);
   // Entries hidden by the search stay selected.
   const take = (keys: readonly React.Key[]) => {
     const chosen = keys.map(Number).filter(Number.isFinite);
@@ -185,6 +186,3 @@ function Choice({ value = [], onChange, name, nodes, find, isStrict, id }: Choic
     </div>
   );
 }
-
-const flat = (nodes: readonly Node[]): number[] =>
-  nodes.flatMap(({ key, children = [] }) => [...(/^\d+$/.test(key) ? [Number(key)] : []), ...flat(children)]);

@@ -5,6 +5,7 @@ import { plural, texts } from '../contract/texts.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 import { useMay, useProfile } from '../parts/show/profile.ts';
+import { idsOf } from '../parts/show/tree.ts';
 
 const t = texts({
   'zh-CN': {
@@ -43,14 +44,6 @@ export function RoleRights({ row }: { row: unknown }) {
     </div>
   );
 }
-
-interface Entry {
-  id: number;
-  children?: Entry[];
-}
-
-const idsOf = (entries: readonly Entry[]): number[] =>
-  entries.flatMap(({ id, children = [] }) => [id, ...idsOf(children)]);
 
 /** In the order of the menu, each title once: a directory may be named as its entry. */
 function useTitles(menus: Role['menus']): string[] {

@@ -4,6 +4,7 @@ import { createElement, useState } from 'react';
 import { useSettings } from '../../contract/settings.ts';
 import { read, texts } from '../../contract/texts.ts';
 import { Label, Value } from '../show/cells.tsx';
+import { flat } from '../show/tree.ts';
 import { labelColumn, labelOf, type AnyRow } from '../resource.ts';
 import { useHasActions } from './actions.tsx';
 import { useHiddenColumns } from './use-list.ts';
@@ -59,7 +60,9 @@ export function Rows(props: RowsProps) {
       onChange={sort}
       locale={{ emptyText: isLoading ? ' ' : empty }}
       expandable={{
-        expandedRowKeys: keysIn(resource, rows).filter((key) => !closed.includes(key)),
+        expandedRowKeys: flat(rows)
+          .map((row) => keyOf(resource, row))
+          .filter((key) => !closed.includes(key)),
         onExpand(isOpen, row) {
           const key = keyOf(resource, row);
           setClosed(isOpen ? closed.filter((one) => one !== key) : [...closed, key]);
@@ -86,9 +89,6 @@ const withoutNone = (rows: readonly AnyRow[]): AnyRow[] =>
       ? { ...row, children: withoutNone(children as AnyRow[]) }
       : row,
   );
-
-const keysIn = (resource: RowsProps['resource'], rows: readonly AnyRow[]): string[] =>
-  rows.flatMap((row) => [keyOf(resource, row), ...keysIn(resource, (row.children ?? []) as AnyRow[])]);
 
 type Columns = NonNullable<TableProps<AnyRow>['columns']>;
 
