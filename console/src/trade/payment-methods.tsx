@@ -6,6 +6,15 @@ import { channels } from '../parts/show/trade-states.ts';
 import { channelConfig } from './channel-config.tsx';
 import { MethodTest } from './method-test.tsx';
 
+/** Fields of a form, below the name and the type, which stays. */
+const others = {
+  config: channelConfig(),
+  code: slug(),
+  is_active: trueOrFalse(),
+  sort: position(),
+  description: note(),
+};
+
 export default resource('GET /api/admin/payment-methods', {
   name: 'payment-methods',
   title: ['支付方式', 'Payment methods'],
@@ -35,26 +44,11 @@ export default resource('GET /api/admin/payment-methods', {
   show: 'GET /api/admin/payment-methods/{id}',
   create: {
     route: 'POST /api/admin/payment-methods',
-    fields: {
-      name: words(),
-      type: choice(channels),
-      config: channelConfig(),
-      code: slug(),
-      is_active: trueOrFalse(),
-      sort: position(),
-      description: note(),
-    },
+    fields: { name: words(), type: choice(channels), ...others },
   },
   update: {
     route: 'PUT /api/admin/payment-methods/{id}',
-    fields: {
-      name: words(),
-      config: channelConfig(),
-      code: slug(),
-      is_active: trueOrFalse(),
-      sort: position(),
-      description: note(),
-    },
+    fields: { name: words(), ...others },
   },
   remove: 'DELETE /api/admin/payment-methods/{id}',
   removable: ({ in_use }) => !in_use,

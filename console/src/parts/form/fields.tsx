@@ -8,6 +8,7 @@ import { isAmount, typedAmount } from '../show/money.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { enabled, isOneOf, nameOf, yesNo, type States } from '../show/states.tsx';
+import { flat } from '../show/tree.ts';
 import { clearing } from './clearing.tsx';
 import { passwordRules } from './password-rules.ts';
 
@@ -130,12 +131,14 @@ export const integer = (min: number, max: number): Field<number | null> => ({
   check: (text) => /^-?\d{1,12}$/.test(text),
   parse: Number,
   isTyped: true,
-  control: (props) => (
-    <Suspense fallback={<Input disabled placeholder={props.placeholder} />}>
-      <NumberInput {...props} min={min} max={max} precision={0} className="wide" />
-    </Suspense>
-  ),
+  control: (props) => <Whole {...props} min={min} max={max} />,
 });
+
+const Whole = (props: Control<number | null> & { min: number; max: number }) => (
+  <Suspense fallback={<Input disabled placeholder={props.placeholder} />}>
+    <NumberInput {...props} />
+  </Suspense>
+);
 
 /** Where an entry stands among the others of its list. */
 export const position = (): Field<number | null> => integer(-1_000_000, 1_000_000);
@@ -143,46 +146,34 @@ export const position = (): Field<number | null> => integer(-1_000_000, 1_000_00
 /** Minutes for people, seconds in the API. */
 export const minutes = (max: number): Field<number | null> => ({
   control: ({ value, onChange, ...props }) => (
-    <Suspense fallback={<Input disabled />}>
-      <NumberInput
-        {...props}
-        min={1}
-        max={max}
-        precision={0}
-        className="wide"
-        value={typeof value === 'number' ? value / 60 : value}
-        onChange={(count) => onChange?.(typeof count === 'number' ? count * 60 : null)}
-      />
-    </Suspense>
+    <Whole
+      {...props}
+      min={1}
+      max={max}
+      value={typeof value === 'number' ? value / 60 : value}
+      onChange={(count) => onChange?.(typeof count === 'number' ? count * 60 : null)}
+    />
+  ),
+});
+
+const oneOf = <V extends string | number>(all: States<string>, parse: (text: string) => V): Field<V> => ({
+  check: (text) => isOneOf(all, text),
+  parse,
+  control: (props) => (
+    <Select<V>
+      {...props}
+      allowClear={clearing()}
+      placeholder={props.placeholder ?? t.choose}
+      options={Object.keys(all).map((key) => ({ value: parse(key), label: nameOf(all, key) }))}
+    />
   ),
 });
 
 /** One of a few states. */
-export const choice = <K extends string>(all: States<K>): Field<K> => ({
-  check: (text) => isOneOf(all, text),
-  control: (props) => (
-    <Select<K>
-      {...props}
-      allowClear={clearing()}
-      placeholder={props.placeholder ?? t.choose}
-      options={(Object.keys(all) as K[]).map((value) => ({ value, label: nameOf(all, value) }))}
-    />
-  ),
-});
+export const choice = <K extends string>(all: States<K>): Field<K> => oneOf(all, (text) => text as K);
 
 /** The same for numbers, such as a status. */
-export const numberChoice = (all: States<string>): Field<number> => ({
-  check: (text) => isOneOf(all, text),
-  parse: Number,
-  control: (props) => (
-    <Select<number>
-      {...props}
-      allowClear={clearing()}
-      placeholder={props.placeholder ?? t.choose}
-      options={Object.keys(all).map((value) => ({ value: Number(value), label: nameOf(all, value) }))}
-    />
-  ),
-});
+export const numberChoice = (all: States<string>): Field<number> => oneOf(all, Number);
 
 export const status = (): Field<number> => numberChoice(enabled);
 
@@ -201,24 +192,19 @@ export const yesOrNo = (): Field<boolean> => ({
   ),
 });
 
-/** A switch in a form; 0 and 1 in the API. */
-export const onOff = (initial = 1): Field<number> => ({
+const toggle = <V,>(on: V, off: V, initial: V): Field<V> => ({
   initial,
   control: ({ value, onChange, ...props }) => (
     <Suspense fallback={null}>
-      <Switch {...props} checked={value === 1} onChange={(isOn) => onChange?.(isOn ? 1 : 0)} />
+      <Switch {...props} checked={value === on} onChange={(isOn) => onChange?.(isOn ? on : off)} />
     </Suspense>
   ),
 });
 
-export const trueOrFalse = (): Field<boolean> => ({
-  initial: true,
-  control: ({ value, onChange, ...props }) => (
-    <Suspense fallback={null}>
-      <Switch {...props} checked={value === true} onChange={(isOn) => onChange?.(isOn)} />
-    </Suspense>
-  ),
-});
+/** A switch in a form; 0 and 1 in the API. */
+export const onOff = (initial = 1): Field<number> => toggle(1, 0, initial);
+
+export const trueOrFalse = (): Field<boolean> => toggle(true, false, true);
 
 type Option = { value: string | number; label: string; children?: Option[] };
 
@@ -237,9 +223,6 @@ const without = (entries: readonly Option[], id: unknown): Option[] =>
   entries
     .filter(({ value }) => value !== id)
     .map((one) => (one.children ? { ...one, children: without(one.children, id) } : one));
-
-const flat = <T extends { children?: T[] }>(entries: readonly T[]): T[] =>
-  entries.flatMap((one) => [one, ...flat(one.children ?? [])]);
 
 interface Listed {
   id: number;
