@@ -1,8 +1,8 @@
 // Active sessions.
-import { code, custom, text, time } from '../parts/show/cells.tsx';
+import { code, flag, text, time } from '../parts/show/cells.tsx';
 import { words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { states, Badge } from '../parts/show/states.tsx';
+import { states } from '../parts/show/states.tsx';
 
 const current = states({ true: ['当前会话', 'This session', 'blue'], false: ['其他', 'Other', 'grey'] });
 
@@ -26,7 +26,7 @@ export default resource('GET /api/admin/online-admins', {
     ip: code(140),
     browser: text(140),
     os: text(120),
-    is_current: custom<boolean>((value) => <Badge states={current} value={value} />, 110),
+    is_current: flag(110, current),
     last_active: time(),
     created_at: time(),
   },

@@ -3,7 +3,7 @@ import { UploadOutlined } from '@ant-design/icons';
 import { lazy } from 'react';
 import type { Route } from '../contract/api.ts';
 import type { Both } from '../contract/texts.ts';
-import { badge, bytes, count, custom, named, text, time } from '../parts/show/cells.tsx';
+import { bytes, count, custom, flag, named, text, time } from '../parts/show/cells.tsx';
 import { numberChoice, yesOrNo } from '../parts/form/fields.tsx';
 import { permittedLink, permittedPage } from '../parts/show/permitted.tsx';
 import { Running, workStates } from '../parts/show/progress.tsx';
@@ -39,7 +39,7 @@ export default resource('GET /api/admin/imports', {
   sortable: ['created_at', 'finished_at'],
   columns: {
     filename: text(200),
-    dry_run: badge(modes as never, 96) as never,
+    dry_run: flag(96, modes),
     progress: custom<number>((_, row) => <Running of="rows" row={row as never} />, 180),
     success_count: count(100),
     failed_count: count(114),

@@ -1,9 +1,9 @@
 // One's own notifications, and sending for those permitted.
-import { badge, custom, time } from '../parts/show/cells.tsx';
+import { badge, flag, lines, time } from '../parts/show/cells.tsx';
 import { choice, note, options, words, yesOrNo } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { Linked } from '../parts/show/linked.tsx';
-import { Badge, states } from '../parts/show/states.tsx';
+import { states } from '../parts/show/states.tsx';
 
 const kinds = states({
   announcement: ['公告', 'Announcement', 'blue'],
@@ -29,27 +29,10 @@ export default resource('GET /api/admin/notifications', {
   dateRange: true,
   sortable: ['title', 'created_at'],
   columns: {
-    title: custom<string>(
-      (value) => (
-        <span className="cell-text cell-lines" title={value}>
-          {value}
-        </span>
-      ),
-      240,
-    ),
+    title: lines(240),
     type: badge(kinds, 128),
-    content: {
-      ...custom<string>(
-        (value) => (
-          <span className="cell-text cell-lines" title={value}>
-            <Linked text={value} />
-          </span>
-        ),
-        320,
-      ),
-      grows: true,
-    },
-    is_read: custom<boolean>((value) => <Badge states={readStates} value={value} />, 90),
+    content: { ...lines(320, (value) => <Linked text={value} />), grows: true },
+    is_read: flag(90, readStates),
     created_at: time(),
   },
   more: { read_at: time() },

@@ -35,6 +35,16 @@ export const text = (width = 160): Cell<Maybe<string | number>> => ({
     )),
 });
 
+/** Longer text on a few lines. @param show what it becomes */
+export const lines = (width: number, show = (value: string): ReactNode => value): Cell<string> => ({
+  width,
+  render: (value) => (
+    <span className="cell-text cell-lines" title={value}>
+      {show(value)}
+    </span>
+  ),
+});
+
 /** Numbers of orders, addresses, slugs: monospaced. */
 export const code = (width = 180): Cell<Maybe<string>> => ({
   width,
@@ -99,9 +109,9 @@ export const numberBadge = (states: States<string>, width = 100): Cell<Maybe<num
 
 export const status = (): Cell<Maybe<number>> => numberBadge(enabled, 84);
 
-export const flag = (width = 90): Cell<boolean> => ({
+export const flag = (width = 90, all: States<'true' | 'false'> = yesNo): Cell<boolean> => ({
   width,
-  render: (value) => <Badge states={yesNo} value={value} />,
+  render: (value) => <Badge states={all} value={value} />,
 });
 
 /** A record shown by one of its fields, with a link if it has a page. */
