@@ -2,7 +2,7 @@
 import { CloseOutlined, PauseOutlined, CaretRightOutlined } from '@ant-design/icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { Alert, Button, Flex, Progress } from 'antd';
-import { useEffect } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { texts } from '../contract/texts.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
 import { useMay, useProfile } from '../parts/show/profile.ts';
@@ -90,15 +90,7 @@ export function Uploads() {
           key={key}
           type="warning"
           title={t.again(name)}
-          action={
-            <Button
-              type="text"
-              size="small"
-              icon={<CloseOutlined />}
-              aria-label={`${t.remove} ${name}`}
-              onClick={() => forget(key)}
-            />
-          }
+          action={<Tool name={`${t.remove} ${name}`} icon={<CloseOutlined />} onPress={() => forget(key)} />}
         />
       ))}
       {uploads.length > 0 && (
@@ -112,6 +104,10 @@ export function Uploads() {
   );
 }
 
+const Tool = ({ name, icon, onPress }: { name: string; icon: ReactNode; onPress: () => void }) => (
+  <Button type="text" size="small" icon={icon} aria-label={name} onClick={onPress} />
+);
+
 function Line({ upload }: { upload: Upload }) {
   const { key, file, state, sent, rate, failure } = upload;
   const percent = file.size === 0 ? 100 : Math.floor((sent / file.size) * 100);
@@ -123,30 +119,12 @@ function Line({ upload }: { upload: Upload }) {
       <span className="cell-text">{file.name}</span>
       <Flex gap={4}>
         {isMoving && (
-          <Button
-            type="text"
-            size="small"
-            icon={<PauseOutlined />}
-            aria-label={`${t.pause} ${file.name}`}
-            onClick={() => pause(key)}
-          />
+          <Tool name={`${t.pause} ${file.name}`} icon={<PauseOutlined />} onPress={() => pause(key)} />
         )}
         {(state === 'paused' || state === 'offline' || (state === 'failed' && mayHelp)) && (
-          <Button
-            type="text"
-            size="small"
-            icon={<CaretRightOutlined />}
-            aria-label={`${t.resume} ${file.name}`}
-            onClick={() => resume(key)}
-          />
+          <Tool name={`${t.resume} ${file.name}`} icon={<CaretRightOutlined />} onPress={() => resume(key)} />
         )}
-        <Button
-          type="text"
-          size="small"
-          icon={<CloseOutlined />}
-          aria-label={`${t.remove} ${file.name}`}
-          onClick={() => forget(key)}
-        />
+        <Tool name={`${t.remove} ${file.name}`} icon={<CloseOutlined />} onPress={() => forget(key)} />
       </Flex>
       <Progress
         percent={state === 'done' ? 100 : percent}
