@@ -6,14 +6,12 @@ import { texts } from './texts.ts';
 
 export type Route = keyof Routes;
 
-type Ok<R extends Route> = Routes[R] extends {
+/** `data` of the answer; amounts are decimal strings. */
+export type Data<R extends Route> = Routes[R] extends {
   responses: { 200: { content: { 'application/json': { data: infer D } } } };
 }
   ? D
   : never;
-
-/** `data` of the answer; amounts are decimal strings. */
-export type Data<R extends Route> = Ok<R>;
 export type Query<R extends Route> = Routes[R] extends { parameters: { query?: infer Q } }
   ? NonNullable<Q>
   : never;
