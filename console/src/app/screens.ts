@@ -12,83 +12,50 @@ export interface Screen {
   load: () => Promise<{ default: Resource | ComponentType }>;
 }
 
-const declared: Readonly<Record<string, Screen>> = {
+type Opened = Omit<Screen, 'opens'> & { opens?: Route };
+
+/** Most are lists, which the route of their slug opens; all others name theirs. */
+const declare = <S extends string>(all: {
+  [K in S]: `GET /api/admin/${K}` extends Route ? Opened : Screen;
+}): Record<string, Opened> => all;
+
+const declared = declare({
   dashboard: {
     room: 'office',
     title: ['仪表盘', 'Dashboard'],
     opens: 'GET /api/admin/dashboard/count',
     load: () => import('../office/dashboard.tsx'),
   },
-  orders: {
-    room: 'trade',
-    title: ['订单', 'Orders'],
-    opens: 'GET /api/admin/orders',
-    load: () => import('../trade/orders.tsx'),
-  },
-  payments: {
-    room: 'trade',
-    title: ['支付记录', 'Payments'],
-    opens: 'GET /api/admin/payments',
-    load: () => import('../trade/payments.tsx'),
-  },
-  refunds: {
-    room: 'trade',
-    title: ['退款', 'Refunds'],
-    opens: 'GET /api/admin/refunds',
-    load: () => import('../trade/refunds.tsx'),
-  },
+  orders: { room: 'trade', title: ['订单', 'Orders'], load: () => import('../trade/orders.tsx') },
+  payments: { room: 'trade', title: ['支付记录', 'Payments'], load: () => import('../trade/payments.tsx') },
+  refunds: { room: 'trade', title: ['退款', 'Refunds'], load: () => import('../trade/refunds.tsx') },
   'payment-methods': {
     room: 'trade',
     title: ['支付方式', 'Payment methods'],
-    opens: 'GET /api/admin/payment-methods',
     load: () => import('../trade/payment-methods.tsx'),
   },
-  users: {
-    room: 'trade',
-    title: ['用户', 'Users'],
-    opens: 'GET /api/admin/users',
-    load: () => import('../trade/users.tsx'),
-  },
+  users: { room: 'trade', title: ['用户', 'Users'], load: () => import('../trade/users.tsx') },
   'user-balance-logs': {
     room: 'trade',
     title: ['余额记录', 'Balance changes'],
-    opens: 'GET /api/admin/user-balance-logs',
     load: () => import('../trade/user-balance-logs.tsx'),
   },
-  admins: {
-    room: 'access',
-    title: ['管理员', 'Administrators'],
-    opens: 'GET /api/admin/admins',
-    load: () => import('../access/admins.tsx'),
-  },
-  roles: {
-    room: 'access',
-    title: ['角色', 'Roles'],
-    opens: 'GET /api/admin/roles',
-    load: () => import('../access/roles.tsx'),
-  },
-  menus: {
-    room: 'access',
-    title: ['菜单', 'Menus'],
-    opens: 'GET /api/admin/menus',
-    load: () => import('../access/menus.tsx'),
-  },
+  admins: { room: 'access', title: ['管理员', 'Administrators'], load: () => import('../access/admins.tsx') },
+  roles: { room: 'access', title: ['角色', 'Roles'], load: () => import('../access/roles.tsx') },
+  menus: { room: 'access', title: ['菜单', 'Menus'], load: () => import('../access/menus.tsx') },
   permissions: {
     room: 'access',
     title: ['权限', 'Permissions'],
-    opens: 'GET /api/admin/permissions',
     load: () => import('../access/permissions.tsx'),
   },
   departments: {
     room: 'access',
     title: ['部门', 'Departments'],
-    opens: 'GET /api/admin/departments',
     load: () => import('../access/departments.tsx'),
   },
   'online-admins': {
     room: 'access',
     title: ['在线管理员', 'Online administrators'],
-    opens: 'GET /api/admin/online-admins',
     load: () => import('../access/online-admins.tsx'),
   },
   profile: {
@@ -100,19 +67,16 @@ const declared: Readonly<Record<string, Screen>> = {
   dictionaries: {
     room: 'office',
     title: ['字典', 'Dictionaries'],
-    opens: 'GET /api/admin/dictionaries',
     load: () => import('../office/dictionaries.tsx'),
   },
   blacklists: {
     room: 'office',
     title: ['IP 黑名单', 'IP blacklist'],
-    opens: 'GET /api/admin/blacklists',
     load: () => import('../office/blacklists.tsx'),
   },
   notifications: {
     room: 'office',
     title: ['通知', 'Notifications'],
-    opens: 'GET /api/admin/notifications',
     load: () => import('../office/notifications.tsx'),
   },
   monitor: {
@@ -130,43 +94,34 @@ const declared: Readonly<Record<string, Screen>> = {
   attachments: {
     room: 'files',
     title: ['附件', 'Attachments'],
-    opens: 'GET /api/admin/attachments',
     load: () => import('../files/attachments.tsx'),
   },
-  exports: {
-    room: 'exports',
-    title: ['导出', 'Exports'],
-    opens: 'GET /api/admin/exports',
-    load: () => import('../exports/exports.tsx'),
-  },
-  imports: {
-    room: 'imports',
-    title: ['导入', 'Imports'],
-    opens: 'GET /api/admin/imports',
-    load: () => import('../imports/imports.tsx'),
-  },
+  exports: { room: 'exports', title: ['导出', 'Exports'], load: () => import('../exports/exports.tsx') },
+  imports: { room: 'imports', title: ['导入', 'Imports'], load: () => import('../imports/imports.tsx') },
   'operation-logs': {
     room: 'logs',
     title: ['操作日志', 'Operation logs'],
-    opens: 'GET /api/admin/operation-logs',
     load: () => import('../logs/operation-logs.tsx'),
   },
   'login-logs': {
     room: 'logs',
     title: ['登录日志', 'Login logs'],
-    opens: 'GET /api/admin/login-logs',
     load: () => import('../logs/login-logs.tsx'),
   },
   'system-logs': {
     room: 'logs',
     title: ['系统日志', 'System logs'],
-    opens: 'GET /api/admin/system-logs',
     load: () => import('../logs/system-logs.tsx'),
   },
-};
+});
 
 /** By slug. Slugs of menus are data, so they are looked up in maps. */
-export const screens: ReadonlyMap<string, Screen> = new Map(Object.entries(declared));
+export const screens: ReadonlyMap<string, Screen> = new Map(
+  Object.entries(declared).map(([slug, screen]) => [
+    slug,
+    { opens: `GET /api/admin/${slug}` as Route, ...screen },
+  ]),
+);
 
 /** Built-in directories of the menu, by slug. */
 export const directories: ReadonlyMap<string, Both> = new Map(
