@@ -4,7 +4,7 @@ import { App, Button, Form, Input, Segmented, Select, Skeleton } from 'antd';
 import { useEffect, useRef, useState } from 'react';
 import { call, type Body } from '../contract/api.ts';
 import { browserZone, changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
-import { languages, texts } from '../contract/texts.ts';
+import { languages, read, texts, themes } from '../contract/texts.ts';
 import { DraftNote } from '../parts/form/draft-note.tsx';
 import { useDraft, useLeaveGuard } from '../parts/form/draft.ts';
 import { changed, rebase, touched } from '../parts/form/form-values.ts';
@@ -30,9 +30,6 @@ const t = texts({
     language: '语言',
     zone: '时区',
     theme: '外观',
-    light: '浅色',
-    dark: '深色',
-    system: '跟随系统',
     own: (zone: string) => `${zone}（浏览器时区）`,
     others: '修改密码后，其他会话会立即结束。',
     sessions: '我的会话',
@@ -56,9 +53,6 @@ const t = texts({
     language: 'Language',
     zone: 'Time zone',
     theme: 'Appearance',
-    light: 'Light',
-    dark: 'Dark',
-    system: 'Follow the system',
     own: (zone: string) => `${zone} (browser time zone)`,
     others: 'Changing your password ends your other sessions at once.',
     sessions: 'My sessions',
@@ -226,11 +220,6 @@ function Display() {
   const { language, zone, theme } = useSettings();
   const own = browserZone();
   const zones = [...new Set([own, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
-  const themes: { value: Theme; label: string }[] = [
-    { value: 'light', label: t.light },
-    { value: 'dark', label: t.dark },
-    { value: 'system', label: t.system },
-  ];
   return (
     <Form layout="vertical" component="div">
       <Form.Item label={t.language} htmlFor="language">
@@ -257,7 +246,10 @@ function Display() {
         <Segmented<Theme>
           aria-label={t.theme}
           value={theme}
-          options={themes}
+          options={Object.entries(themes).map(([value, label]) => ({
+            value: value as Theme,
+            label: read(label),
+          }))}
           onChange={(chosen) => changeSettings({ theme: chosen })}
         />
       </Form.Item>

@@ -6,7 +6,7 @@ import { Outlet, useLocation, useNavigate } from 'react-router';
 import { useLiveness } from '../contract/live.ts';
 import { useOutage } from '../contract/outage.ts';
 import { changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
-import { languages, texts } from '../contract/texts.ts';
+import { languages, read, texts, themes } from '../contract/texts.ts';
 import { Guard } from '../parts/show/guard.tsx';
 import { keepFocus } from '../parts/show/focus.ts';
 import { MenuButton } from '../parts/show/menu-button.tsx';
@@ -32,9 +32,6 @@ const t = texts({
     signOut: '退出登录',
     language: '语言',
     theme: '外观',
-    light: '浅色',
-    dark: '深色',
-    system: '跟随系统',
     live: '实时',
     skip: '跳到内容',
     lost: '实时连接已断开，正在重连',
@@ -52,9 +49,6 @@ const t = texts({
     signOut: 'Sign out',
     language: 'Language',
     theme: 'Appearance',
-    light: 'Light',
-    dark: 'Dark',
-    system: 'Follow the system',
     live: 'Live',
     skip: 'Skip to content',
     lost: 'Live updates lost, reconnecting',
@@ -227,11 +221,6 @@ function Account() {
     key,
     label: isChosen ? `✓ ${label}` : label,
   });
-  const themes: [Theme, string][] = [
-    ['light', t.light],
-    ['dark', t.dark],
-    ['system', t.system],
-  ];
   const choose = (key: string) => {
     const [kind, value] = key.split(':');
     if (kind === 'language') changeSettings({ language: value as Language });
@@ -251,7 +240,9 @@ function Account() {
     {
       key: 'themes',
       label: t.theme,
-      children: themes.map(([one, label]) => choice(`theme:${one}`, label, one === theme)),
+      children: Object.entries(themes).map(([one, label]) =>
+        choice(`theme:${one}`, read(label), one === theme),
+      ),
     },
     { type: 'divider' as const },
     { key: 'sign-out', label: t.signOut },

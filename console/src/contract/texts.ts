@@ -1,5 +1,5 @@
 // Texts are declared beside their screen, in both languages with one type: a missing one does not compile.
-import { currentSettings, type Language } from './settings.ts';
+import { currentSettings, type Language, type Theme } from './settings.ts';
 
 /** Texts that always read as those of the current language. */
 export function texts<T extends Record<string, unknown>>(both: {
@@ -29,3 +29,9 @@ export const plural = (count: number, one: string, other: string): string =>
   new Intl.PluralRules('en-US').select(count) === 'one' ? one : other;
 
 export const languages: Record<Language, string> = { 'zh-CN': '简体中文', 'en-US': 'English' };
+
+export const themes: Record<Theme, Both> = {
+  light: ['浅色', 'Light'],
+  dark: ['深色', 'Dark'],
+  system: ['跟随系统', 'Follow the system'],
+};
