@@ -27,7 +27,6 @@ export default resource('GET /api/admin/admins', {
     roles: ['角色', 'Roles'],
     role_ids: ['角色', 'Roles'],
     is_super_admin: ['超级管理员', 'Super administrator'],
-    last_login_at: ['最近登录', 'Last sign-in'],
   },
   stale: ['identity'],
   filters: {

@@ -44,7 +44,6 @@ export default resource('GET /api/admin/menus', {
   label: 'title',
   labels: {
     parent_id: ['上级菜单', 'Parent menu'],
-    path: ['路径', 'Path'],
     icon: ['图标', 'Icon'],
     is_hidden: ['隐藏', 'Hidden'],
   },

@@ -11,8 +11,6 @@ export default resource('GET /api/admin/online-admins', {
   title: ['在线管理员', 'Online administrators'],
   label: 'username',
   labels: {
-    browser: ['浏览器', 'Browser'],
-    os: ['系统', 'System'],
     last_active: ['最近活动', 'Last active'],
     is_current: ['会话', 'Session'],
   },

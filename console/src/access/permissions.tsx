@@ -37,8 +37,6 @@ export default resource('GET /api/admin/permissions', {
   one: ['权限', 'permission'],
   label: 'name',
   labels: {
-    method: ['方法', 'Method'],
-    path: ['路径', 'Path'],
     menu: ['菜单', 'Menu'],
     menu_id: ['菜单', 'Menu'],
     is_builtin: ['内置', 'Built in'],

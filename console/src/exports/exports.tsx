@@ -90,10 +90,7 @@ export default resource('GET /api/admin/exports', {
   label: 'filename',
   labels: {
     format: ['格式', 'Format'],
-    progress: ['进度', 'Progress'],
-    error_msg: ['原因', 'Reason'],
     expires_at: ['过期时间', 'Expires'],
-    finished_at: ['完成时间', 'Finished'],
     file_url: ['下载', 'Download'],
     filters: ['筛选条件', 'Filters'],
   },

@@ -26,12 +26,9 @@ export default resource('GET /api/admin/imports', {
   label: 'filename',
   labels: {
     dry_run: ['方式', 'Mode'],
-    progress: ['进度', 'Progress'],
     success_count: ['成功行', 'Valid rows'],
     failed_count: ['错误行', 'Invalid rows'],
     order_count: ['订单数', 'Orders'],
-    error_msg: ['原因', 'Reason'],
-    finished_at: ['完成时间', 'Finished'],
   },
   isMoving: (row) => row.status === 0,
   filters: { status: numberChoice(workStates), dry_run: yesOrNo() },

@@ -14,8 +14,6 @@ export default resource('GET /api/admin/login-logs', {
   label: 'username',
   labels: {
     created_at: ['时间', 'Time'],
-    browser: ['浏览器', 'Browser'],
-    os: ['系统', 'System'],
     message: ['结果', 'Outcome'],
     user_agent: ['浏览器标识', 'User agent'],
   },

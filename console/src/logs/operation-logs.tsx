@@ -39,10 +39,7 @@ export default resource('GET /api/admin/operation-logs', {
   labels: {
     created_at: ['时间', 'Time'],
     title: ['操作', 'Operation'],
-    module: ['模块', 'Module'],
     action: ['动作', 'Action'],
-    method: ['方法', 'Method'],
-    path: ['路径', 'Path'],
     duration_ms: ['耗时（毫秒）', 'Duration (ms)'],
     user_agent: ['浏览器', 'Browser'],
   },

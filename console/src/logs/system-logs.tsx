@@ -21,7 +21,6 @@ export default resource('GET /api/admin/system-logs', {
   labels: {
     created_at: ['时间', 'Time'],
     level: ['级别', 'Level'],
-    module: ['模块', 'Module'],
     message: ['内容', 'Message'],
   },
   stale: ['system_logs'],

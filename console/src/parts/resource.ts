@@ -61,6 +61,15 @@ export const commonLabels = {
   department: ['部门', 'Department'],
   department_id: ['部门', 'Department'],
   role_id: ['角色', 'Role'],
+  browser: ['浏览器', 'Browser'],
+  os: ['系统', 'System'],
+  error_msg: ['原因', 'Reason'],
+  finished_at: ['完成时间', 'Finished'],
+  last_login_at: ['最近登录', 'Last sign-in'],
+  method: ['方法', 'Method'],
+  module: ['模块', 'Module'],
+  path: ['路径', 'Path'],
+  progress: ['进度', 'Progress'],
 } as const satisfies Record<string, Both>;
 
 type Common = keyof typeof commonLabels;

@@ -63,7 +63,6 @@ export default resource('GET /api/admin/refunds', {
     code: ['渠道结果', 'Channel result'],
     sent_at: ['发送时间', 'Sent'],
     accepted_at: ['渠道受理时间', 'Accepted'],
-    finished_at: ['完成时间', 'Finished'],
     due_at: ['下次查询', 'Next check'],
   },
   stale: ['refunds'],

@@ -60,7 +60,6 @@ export default resource('GET /api/admin/users', {
   label: 'username',
   labels: {
     balance: ['余额', 'Balance'],
-    last_login_at: ['最近登录', 'Last sign-in'],
     id: ['用户编号', 'User ID'],
   },
   stale: ['users', 'user_balance_logs'],
