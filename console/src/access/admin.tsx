@@ -1,9 +1,7 @@
 // One administrator: roles, sessions, sign-ins, what they did and who changed them.
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { RecordPage } from '../parts/list/record-page.tsx';
+import { RecordPage, useRecord } from '../parts/list/record-page.tsx';
 import type { Resource } from '../parts/resource.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { Facts } from '../parts/show/facts.tsx';
@@ -40,11 +38,7 @@ const t = texts({
 const shown = 8;
 
 export default function AdminPage({ id, resource }: { id: string; resource: Resource }) {
-  const query = useQuery({
-    queryKey: ['admins', 'one', id],
-    queryFn: ({ signal }) => call('GET /api/admin/admins/{id}', { path: { id }, signal }),
-    meta: { scopes: ['identity'] },
-  });
+  const query = useRecord('GET /api/admin/admins/{id}', id, ['identity']);
   return (
     <RecordPage resource={resource} id={id} what={['管理员', 'Administrator']} query={query}>
       {(admin) => (

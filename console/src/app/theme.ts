@@ -8,7 +8,6 @@ const shared = {
   borderRadius: 8,
   fontFamily:
     "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
-  wireframe: false,
   // The rest of the page is styled by page.css.
   motion: !isStill,
 };

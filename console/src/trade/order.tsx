@@ -1,9 +1,8 @@
 // One order: its lines, payments and history.
-import { useQuery } from '@tanstack/react-query';
 import { Table } from 'antd';
-import { call, type Data } from '../contract/api.ts';
+import type { Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { RecordPage } from '../parts/list/record-page.tsx';
+import { RecordPage, useRecord } from '../parts/list/record-page.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { showAmount, showCount } from '../parts/show/money.ts';
 import { RecordsPanel } from '../parts/show/records-panel.tsx';
@@ -44,11 +43,7 @@ type Order = Data<'GET /api/admin/orders/{id}'>;
 
 export default function OrderPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
-  const query = useQuery({
-    queryKey: ['orders', 'one', id],
-    queryFn: ({ signal }) => call('GET /api/admin/orders/{id}', { path: { id }, signal }),
-    meta: { scopes: ['orders', 'payments', 'refunds'] },
-  });
+  const query = useRecord('GET /api/admin/orders/{id}', id, ['orders', 'payments', 'refunds']);
   const mayPay = may('POST /api/admin/payments') && may('GET /api/admin/payment-methods');
   return (
     <RecordPage

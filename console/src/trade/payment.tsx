@@ -1,11 +1,11 @@
 // One payment as a timeline: why it is paid or not.
 import { SearchOutlined, SendOutlined } from '@ant-design/icons';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Button, Drawer, Skeleton } from 'antd';
 import { useState } from 'react';
 import { call, type Data } from '../contract/api.ts';
 import { read, texts } from '../contract/texts.ts';
-import { RecordPage } from '../parts/list/record-page.tsx';
+import { RecordPage, useRecord } from '../parts/list/record-page.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { keepFocus } from '../parts/show/focus.ts';
 import { History } from '../parts/show/history.tsx';
@@ -66,11 +66,7 @@ const elsewhere = [
 export default function PaymentPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
   const mayReplay = may('POST /api/admin/payments/{payment_no}/callbacks/{id}/replay');
-  const payment = useQuery({
-    queryKey: ['payments', 'one', id],
-    queryFn: ({ signal }) => call('GET /api/admin/payments/{id}', { path: { id }, signal }),
-    meta: { scopes: ['payments', 'orders', 'refunds'] },
-  });
+  const payment = useRecord('GET /api/admin/payments/{id}', id, ['payments', 'orders', 'refunds']);
   const query = useMutation({
     mutationFn: async () => ({
       answer: await call('POST /api/admin/payments/{payment_no}/query', { path: { payment_no: id } }),

@@ -1,8 +1,6 @@
 // One customer: balance, orders and balance history.
-import { useQuery } from '@tanstack/react-query';
-import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { RecordPage } from '../parts/list/record-page.tsx';
+import { RecordPage, useRecord } from '../parts/list/record-page.tsx';
 import { Facts } from '../parts/show/facts.tsx';
 import { History } from '../parts/show/history.tsx';
 import { showAmount } from '../parts/show/money.ts';
@@ -37,11 +35,7 @@ const t = texts({
 const shown = 10;
 
 export default function UserPage({ id, resource }: { id: string; resource: Resource }) {
-  const query = useQuery({
-    queryKey: ['users', 'one', id],
-    queryFn: ({ signal }) => call('GET /api/admin/users/{id}', { path: { id }, signal }),
-    meta: { scopes: ['users', 'user_balance_logs'] },
-  });
+  const query = useRecord('GET /api/admin/users/{id}', id, ['users', 'user_balance_logs']);
   return (
     <RecordPage resource={resource} id={id} what={['用户', 'User']} query={query}>
       {(user) => (

@@ -1,9 +1,10 @@
 // The page of one record: its name and state, what can be done with it, and what its screen shows of it.
 import { EditOutlined } from '@ant-design/icons';
-import type { UseQueryResult } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Skeleton } from 'antd';
 import type { ReactNode } from 'react';
 import { useNavigate } from 'react-router';
+import { call, type Data, type Route } from '../../contract/api.ts';
 import { read, type Both } from '../../contract/texts.ts';
 import { Value } from '../show/cells.tsx';
 import { LinkButton } from '../show/link-button.tsx';
@@ -13,6 +14,16 @@ import { Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { nameOf, type AnyRow, type Resource } from '../resource.ts';
 import { ActionButtons } from './actions.tsx';
+
+/** One record, fetched again when one of the scopes has changed. @param id from the URL */
+export function useRecord<R extends Route>(route: R, id: string, scopes: readonly string[]) {
+  const [, , , segment = ''] = route.split('/');
+  return useQuery<Data<R>>({
+    queryKey: [segment, 'one', id],
+    queryFn: ({ signal }) => call(route, { path: { id }, signal }),
+    meta: { scopes },
+  });
+}
 
 interface Props<T> {
   resource: Resource;
