@@ -26,19 +26,6 @@ const t = texts({
     screens: '页面',
     actions: '操作',
     hint: '单号（开头或末尾至少 6 位）、第三方单号、用户名、电话、邮箱、追踪号',
-    kinds: { order: '订单', payment: '支付', refund: '退款', user: '用户', admin: '管理员', trace: '追踪' },
-    list: [
-      ['/', '查找'],
-      ['Ctrl K', '查找（在输入框中也可以）'],
-      ['?', '显示快捷键'],
-      ['n', '新建'],
-      ['j / k', '下一行、上一行'],
-      ['Enter', '打开这一行'],
-    ] as [string, string][],
-    forms: [
-      ['Ctrl Enter', '保存表单'],
-      ['Esc', '关闭'],
-    ] as [string, string][],
   },
   'en-US': {
     find: 'Find orders, payments, refunds, users, administrators or pages',
@@ -50,41 +37,37 @@ const t = texts({
     screens: 'Pages',
     actions: 'Actions',
     hint: 'A number (its start, or at least 6 characters of its end), third-party number, name, phone, email or trace',
-    kinds: {
-      order: 'Order',
-      payment: 'Payment',
-      refund: 'Refund',
-      user: 'User',
-      admin: 'Administrator',
-      trace: 'Trace',
-    },
-    list: [
-      ['/', 'Find'],
-      ['Ctrl K', 'Find, also while typing'],
-      ['?', 'Show the keys'],
-      ['n', 'New'],
-      ['j / k', 'Next row, previous row'],
-      ['Enter', 'Open the row'],
-    ] as [string, string][],
-    forms: [
-      ['Ctrl Enter', 'Save a form'],
-      ['Esc', 'Close'],
-    ] as [string, string][],
   },
 });
 
+type Key = readonly [key: string, meaning: Both];
+
+const inLists: readonly Key[] = [
+  ['/', ['查找', 'Find']],
+  ['Ctrl K', ['查找（在输入框中也可以）', 'Find, also while typing']],
+  ['?', ['显示快捷键', 'Show the keys']],
+  ['n', ['新建', 'New']],
+  ['j / k', ['下一行、上一行', 'Next row, previous row']],
+  ['Enter', ['打开这一行', 'Open the row']],
+];
+
+const inForms: readonly Key[] = [
+  ['Ctrl Enter', ['保存表单', 'Save a form']],
+  ['Esc', ['关闭', 'Close']],
+];
+
 export default function Palette({ mode, onClose }: { mode: 'find' | 'keys'; onClose: () => void }) {
   useReturnFocus(false);
-  const places = [...placesOf(useProfile())].map(([key, { title }]) => [`g ${key}`, read(title)] as const);
+  const places = [...placesOf(useProfile())].map(([key, { title }]): Key => [`g ${key}`, title]);
   return mode === 'keys' ? (
     <Modal open title={t.keys} footer={null} onCancel={onClose} width={360}>
       <dl className="keys">
-        {[...t.list, ...places, ...t.forms].map(([key, meaning]) => (
+        {[...inLists, ...places, ...inForms].map(([key, meaning]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
             </dt>
-            <dd>{meaning}</dd>
+            <dd>{read(meaning)}</dd>
           </div>
         ))}
       </dl>
@@ -96,22 +79,14 @@ export default function Palette({ mode, onClose }: { mode: 'find' | 'keys'; onCl
 
 type Hit = Row<'GET /api/admin/search'>;
 
-const addresses: Record<Hit['kind'], (id: string) => string> = {
-  order: (id) => `/trade/orders/${id}`,
-  payment: (id) => `/trade/payments/${id}`,
-  refund: (id) => `/trade/refunds/${id}`,
-  user: (id) => `/trade/users/${id}`,
-  admin: (id) => `/access/admins/${id}`,
-  trace: (id) => `/logs/operation-logs?trace_id=${encodeURIComponent(id)}`,
-};
-
-const statesOf: Record<Hit['kind'], States<string>> = {
-  order: orderStates,
-  payment: paymentStates,
-  refund: refundStates,
-  user: enabled,
-  admin: enabled,
-  trace: {},
+/** What each kind of record is called, where its page is, and the states it may have. */
+const kinds: Record<Hit['kind'], { name: Both; path: string; states: States<string> }> = {
+  order: { name: ['订单', 'Order'], path: '/trade/orders/', states: orderStates },
+  payment: { name: ['支付', 'Payment'], path: '/trade/payments/', states: paymentStates },
+  refund: { name: ['退款', 'Refund'], path: '/trade/refunds/', states: refundStates },
+  user: { name: ['用户', 'User'], path: '/trade/users/', states: enabled },
+  admin: { name: ['管理员', 'Administrator'], path: '/access/admins/', states: enabled },
+  trace: { name: ['追踪', 'Trace'], path: '/logs/operation-logs?trace_id=', states: {} },
 };
 
 interface Entry {
@@ -122,14 +97,14 @@ interface Entry {
 }
 
 const fromHit = ({ kind, id, title, note, status }: Hit): Entry => ({
-  address: addresses[kind](id),
+  address: kinds[kind].path + encodeURIComponent(id),
   group: t.records,
   title,
   note: (
     <>
-      <span>{t.kinds[kind]}</span>
+      <span>{read(kinds[kind].name)}</span>
       {note !== '' && note !== title && <span>{note}</span>}
-      {status !== '' && <Badge states={statesOf[kind]} value={status} />}
+      {status !== '' && <Badge states={kinds[kind].states} value={status} />}
     </>
   ),
 });
