@@ -3,7 +3,7 @@ import { CloseOutlined, PauseOutlined, CaretRightOutlined } from '@ant-design/ic
 import { useQueryClient } from '@tanstack/react-query';
 import { Alert, Button, Flex, Progress } from 'antd';
 import { useEffect, type ReactNode } from 'react';
-import { texts } from '../contract/texts.ts';
+import { read, texts, type Both } from '../contract/texts.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
 import { useMay, useProfile } from '../parts/show/profile.ts';
 import { showBytes, showDuration } from '../parts/show/time.ts';
@@ -30,16 +30,6 @@ const t = texts({
     choose: '选择要上传的文件',
     empty: '文件是空的',
     again: (name: string) => `请重新选择 ${name}，将从中断处继续上传`,
-    states: {
-      waiting: '等待上传',
-      hashing: '正在校验',
-      uploading: '正在上传',
-      paused: '已暂停',
-      offline: '网络中断，恢复后自动继续',
-      merging: '正在合并',
-      done: '完成',
-      failed: '失败',
-    },
   },
   'en-US': {
     drop: 'Drop files here, or',
@@ -52,18 +42,19 @@ const t = texts({
     choose: 'Files to upload',
     empty: 'The file is empty',
     again: (name: string) => `Choose ${name} again: its upload continues where it stopped`,
-    states: {
-      waiting: 'Waiting',
-      hashing: 'Checking',
-      uploading: 'Uploading',
-      paused: 'Paused',
-      offline: 'No network; continues by itself',
-      merging: 'Merging',
-      done: 'Done',
-      failed: 'Failed',
-    },
   },
 });
+
+const states: Record<Upload['state'], Both> = {
+  waiting: ['等待上传', 'Waiting'],
+  hashing: ['正在校验', 'Checking'],
+  uploading: ['正在上传', 'Uploading'],
+  paused: ['已暂停', 'Paused'],
+  offline: ['网络中断，恢复后自动继续', 'No network; continues by itself'],
+  merging: ['正在合并', 'Merging'],
+  done: ['完成', 'Done'],
+  failed: ['失败', 'Failed'],
+};
 
 export function Uploads() {
   const may = useMay();
@@ -138,7 +129,7 @@ function Line({ upload }: { upload: Upload }) {
         </span>
       )}
       <span className="soft upload-state">
-        {t.states[state]} · {showBytes(sent)} / {showBytes(file.size)}
+        {read(states[state])} · {showBytes(sent)} / {showBytes(file.size)}
         {rate > 0 && ` · ${showBytes(rate)}/s · ${showDuration((file.size - sent) / rate)}`}
       </span>
     </li>

@@ -1,6 +1,6 @@
 // What happened to a payment and when: each point has the instant at which it happened, and none moves afterwards.
 import type { Data } from '../contract/api.ts';
-import { labelled, texts } from '../contract/texts.ts';
+import { labelled, read, texts, type Both } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { showAmount } from '../parts/show/money.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
@@ -30,7 +30,6 @@ const t = texts({
     handled: (reason: string) => `标记为已处理：${reason}`,
     mismatch: (expected: string, reported: string) => `应为 ${expected}，通知为 ${reported}`,
     asked: (amount: string, to: string) => `发起退款 ${amount}（${to}）`,
-    ended: { succeeded: '退款完成', failed: '退款失败', rejected: '驳回退款' },
     withdrawn: '撤回退款',
   },
   'en-US': {
@@ -52,7 +51,6 @@ const t = texts({
     handled: (reason: string) => `marked as handled: ${reason}`,
     mismatch: (expected: string, reported: string) => `expected ${expected}, reported ${reported}`,
     asked: (amount: string, to: string) => `requested a refund of ${amount} (${to})`,
-    ended: { succeeded: 'Refunded', failed: 'Refund failed', rejected: 'rejected the refund' },
     withdrawn: 'withdrew the refund',
   },
 });
@@ -178,10 +176,11 @@ const handled = ({ id, username, reason, remark, created_at }: Payment['handling
 
 type Refund = Payment['refunds'][number];
 
-const endings = { succeeded: 'green', failed: 'red', rejected: 'grey' } as const satisfies Record<
-  string,
-  Tone
->;
+const endings = {
+  succeeded: { tone: 'green', words: ['退款完成', 'Refunded'] },
+  failed: { tone: 'red', words: ['退款失败', 'Refund failed'] },
+  rejected: { tone: 'grey', words: ['驳回退款', 'rejected the refund'] },
+} as const satisfies Record<string, { tone: Tone; words: Both }>;
 
 const hasEnded = (status: Refund['status']): status is keyof typeof endings => status in endings;
 
@@ -218,15 +217,16 @@ function refunded(refund: Refund): Point[] {
 
 function ended(refund: Refund, status: keyof typeof endings): Point {
   const { refund_no, amount, approver, approved_by, requested_by, fail_reason, finished_at } = refund;
+  const { tone, words } = endings[status];
   const isWithdrawn = status === 'rejected' && approved_by === requested_by;
   return {
     key: `refund-end-${refund_no}`,
     at: finished_at,
-    tone: endings[status],
+    tone,
     title: (
       <>
         {status === 'rejected' && <strong>{approver?.username}</strong>}{' '}
-        {isWithdrawn ? t.withdrawn : t.ended[status]} · {showAmount(amount)}
+        {isWithdrawn ? t.withdrawn : read(words)} · {showAmount(amount)}
       </>
     ),
     children: fail_reason && meaningOf(fail_reason),
