@@ -17,41 +17,17 @@ const wordsOf = (node) =>
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-function leaves(node, name, found) {
-  if (ts.isObjectLiteralExpression(node))
-    for (const property of node.properties)
-      if (ts.isSpreadAssignment(property)) leaves(property.expression, name, found);
-      else leaves(property.initializer, [name, property.name.getText()].filter(Boolean).join('.'), found);
-  else if (ts.isArrayLiteralExpression(node))
-    node.elements.forEach((element, index) => leaves(element, `${name}.${index}`, found));
-  else if (ts.isAsExpression(node)) leaves(node.expression, name, found);
-  else found.set(name, wordsOf(node));
-}
+const isWords = (node) => ts.isStringLiteralLike(node) || ts.isArrowFunction(node);
 
 /** Rows of `[name, chinese, english]`. */
 function textsIn(file) {
   const rows = [];
   const visit = (node) => {
-    if (ts.isObjectLiteralExpression(node)) {
-      const of = (language) => node.properties.find(({ name }) => name?.getText() === `'${language}'`);
-      const [chinese, english] = [of('zh-CN'), of('en-US')];
-      if (chinese && english) {
-        const [left, right] = [new Map(), new Map()];
-        leaves(chinese.initializer, '', left);
-        leaves(english.initializer, '', right);
-        for (const [name, text] of left) rows.push([name, text, right.get(name) ?? '']);
-        return;
-      }
-    }
     if (ts.isArrayLiteralExpression(node) && node.elements.length >= 2) {
       const [chinese, english] = node.elements;
-      if (
-        ts.isStringLiteralLike(chinese) &&
-        ts.isStringLiteralLike(english) &&
-        /\p{Script=Han}/u.test(chinese.text)
-      ) {
+      if (isWords(chinese) && isWords(english) && /\p{Script=Han}/u.test(chinese.getText())) {
         const name = ts.isPropertyAssignment(node.parent) ? node.parent.name.getText() : '';
-        rows.push([name, chinese.text, english.text]);
+        rows.push([name, wordsOf(chinese), wordsOf(english)]);
       }
     }
     ts.forEachChild(node, visit);

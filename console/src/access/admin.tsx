@@ -11,28 +11,15 @@ import { RecordsPanel } from '../parts/show/records-panel.tsx';
 import { Tag } from '../parts/show/states.tsx';
 
 const t = texts({
-  'zh-CN': {
-    roles: '角色',
-    noRoles: '没有角色，登录后什么也看不到',
-    sessions: '当前会话',
-    noSessions: '没有登录',
-    signIns: '最近登录',
-    noSignIns: '还没有登录过',
-    operations: '最近操作',
-    noOperations: '还没有操作',
-    failed: '失败',
-  },
-  'en-US': {
-    roles: 'Roles',
-    noRoles: 'No role: this administrator sees nothing',
-    sessions: 'Sessions',
-    noSessions: 'Not signed in',
-    signIns: 'Latest sign-ins',
-    noSignIns: 'Has never signed in',
-    operations: 'Latest operations',
-    noOperations: 'No operations yet',
-    failed: 'Failed',
-  },
+  roles: ['角色', 'Roles'],
+  noRoles: ['没有角色，登录后什么也看不到', 'No role: this administrator sees nothing'],
+  sessions: ['当前会话', 'Sessions'],
+  noSessions: ['没有登录', 'Not signed in'],
+  signIns: ['最近登录', 'Latest sign-ins'],
+  noSignIns: ['还没有登录过', 'Has never signed in'],
+  operations: ['最近操作', 'Latest operations'],
+  noOperations: ['还没有操作', 'No operations yet'],
+  failed: ['失败', 'Failed'],
 });
 
 const shown = 8;

@@ -15,36 +15,28 @@ import { idsOf } from '../parts/show/tree.ts';
 import { changesOf, find, moved, placed, stepped, type Entry, type Place, type Step } from './tree-moves.ts';
 
 const t = texts({
-  'zh-CN': {
-    title: '调整菜单顺序',
-    save: '保存',
-    reset: '撤销全部',
-    none: '没有改动',
-    saved: '菜单顺序已保存',
-    up: '上移',
-    down: '下移',
-    in: '移入上一项',
-    out: '移出上级',
-    how: '拖动条目来移动它；或选中一项，用按钮或 Alt + 方向键移动',
-    changed: (count: number) => `${count} 项将被改动`,
-    place: (title: string, at: number, of: number, parent: string) =>
+  title: ['调整菜单顺序', 'Arrange the menu'],
+  save: ['保存', 'Save'],
+  reset: ['撤销全部', 'Undo all'],
+  none: ['没有改动', 'No changes'],
+  saved: ['菜单顺序已保存', 'Menu saved'],
+  up: ['上移', 'Up'],
+  down: ['下移', 'Down'],
+  in: ['移入上一项', 'Move in'],
+  out: ['移出上级', 'Move out'],
+  how: [
+    '拖动条目来移动它；或选中一项，用按钮或 Alt + 方向键移动',
+    'Drag an entry to move it; or select one and use the buttons, or Alt and the arrow keys',
+  ],
+  changed: [
+    (count: number) => `${count} 项将被改动`,
+    (count) => `${count} ${plural(count, 'entry', 'entries')} will change`,
+  ],
+  place: [
+    (title: string, at: number, of: number, parent: string) =>
       `${title}：${parent === '' ? '顶级' : `“${parent}”下`}第 ${at} 项，共 ${of} 项`,
-  },
-  'en-US': {
-    title: 'Arrange the menu',
-    save: 'Save',
-    reset: 'Undo all',
-    none: 'No changes',
-    saved: 'Menu saved',
-    up: 'Up',
-    down: 'Down',
-    in: 'Move in',
-    out: 'Move out',
-    how: 'Drag an entry to move it; or select one and use the buttons, or Alt and the arrow keys',
-    changed: (count: number) => `${count} ${plural(count, 'entry', 'entries')} will change`,
-    place: (title: string, at: number, of: number, parent: string) =>
-      `${title}: ${at} of ${of} ${parent === '' ? 'at the top' : `below ${parent}`}`,
-  },
+    (title, at, of, parent) => `${title}: ${at} of ${of} ${parent === '' ? 'at the top' : `below ${parent}`}`,
+  ],
 });
 
 const steps: readonly { step: Step; key: string; icon: React.ReactNode }[] = [

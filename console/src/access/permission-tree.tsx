@@ -12,26 +12,14 @@ import { Tag } from '../parts/show/states.tsx';
 import { flat } from '../parts/show/tree.ts';
 
 const t = texts({
-  'zh-CN': {
-    find: '查找权限',
-    none: '没有找到权限',
-    others: '其他',
-    permissions: '权限',
-    menus: '菜单',
-    chosen: (count: number) => `已选 ${count} 项`,
-    added: (count: number) => `新增 ${count}`,
-    removed: (count: number) => `移除 ${count}`,
-  },
-  'en-US': {
-    find: 'Find a permission',
-    none: 'No permission found',
-    others: 'Others',
-    permissions: 'Permissions',
-    menus: 'Menus',
-    chosen: (count: number) => `${count} chosen`,
-    added: (count: number) => `${count} added`,
-    removed: (count: number) => `${count} removed`,
-  },
+  find: ['查找权限', 'Find a permission'],
+  none: ['没有找到权限', 'No permission found'],
+  others: ['其他', 'Others'],
+  permissions: ['权限', 'Permissions'],
+  menus: ['菜单', 'Menus'],
+  chosen: [(count: number) => `已选 ${count} 项`, (count) => `${count} chosen`],
+  added: [(count: number) => `新增 ${count}`, (count) => `${count} added`],
+  removed: [(count: number) => `移除 ${count}`, (count) => `${count} removed`],
 });
 
 type Permission = Row<'GET /api/admin/permissions'>;

@@ -8,24 +8,19 @@ import { useMay, useProfile } from '../parts/show/profile.ts';
 import { idsOf } from '../parts/show/tree.ts';
 
 const t = texts({
-  'zh-CN': {
-    all: '超级管理员：拥有所有权限',
-    permissions: (count: number) => `权限（${count}）`,
-    menus: (count: number) => `菜单（${count}）`,
-    holders: (count: number) => `拥有此角色的管理员（${count}）`,
-    none: '没有权限',
-    noMenus: '没有菜单',
-    nobody: '还没有人拥有此角色',
-  },
-  'en-US': {
-    all: 'Super administrator: holds every permission',
-    permissions: (count: number) => `${count} ${plural(count, 'permission', 'permissions')}`,
-    menus: (count: number) => `${count} ${plural(count, 'menu', 'menus')}`,
-    holders: (count: number) => `Held by ${count} ${plural(count, 'administrator', 'administrators')}`,
-    none: 'No permissions',
-    noMenus: 'No menus',
-    nobody: 'Nobody holds this role yet',
-  },
+  all: ['超级管理员：拥有所有权限', 'Super administrator: holds every permission'],
+  permissions: [
+    (count: number) => `权限（${count}）`,
+    (count) => `${count} ${plural(count, 'permission', 'permissions')}`,
+  ],
+  menus: [(count: number) => `菜单（${count}）`, (count) => `${count} ${plural(count, 'menu', 'menus')}`],
+  holders: [
+    (count: number) => `拥有此角色的管理员（${count}）`,
+    (count) => `Held by ${count} ${plural(count, 'administrator', 'administrators')}`,
+  ],
+  none: ['没有权限', 'No permissions'],
+  noMenus: ['没有菜单', 'No menus'],
+  nobody: ['还没有人拥有此角色', 'Nobody holds this role yet'],
 });
 
 type Role = Data<'GET /api/admin/roles/{id}'>;

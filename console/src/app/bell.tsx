@@ -15,20 +15,11 @@ import { failureOf, Problem } from '../parts/show/problem.tsx';
 const Side = lazy(() => import('./side.tsx'));
 
 const t = texts({
-  'zh-CN': {
-    title: '通知',
-    bell: (count: number) => `通知，${count} 条未读`,
-    all: '查看全部',
-    read: '全部已读',
-    none: '没有通知',
-  },
-  'en-US': {
-    title: 'Notifications',
-    bell: (count: number) => `Notifications, ${count} unread`,
-    all: 'See all',
-    read: 'Mark all read',
-    none: 'No notifications',
-  },
+  title: ['通知', 'Notifications'],
+  bell: [(count: number) => `通知，${count} 条未读`, (count) => `Notifications, ${count} unread`],
+  all: ['查看全部', 'See all'],
+  read: ['全部已读', 'Mark all read'],
+  none: ['没有通知', 'No notifications'],
 });
 
 const latest = 10;

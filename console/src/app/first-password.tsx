@@ -5,8 +5,8 @@ import { PasswordForm } from '../parts/form/password-form.tsx';
 import { useTitle } from '../parts/show/use-title.ts';
 
 const t = texts({
-  'zh-CN': { title: '请先设置自己的密码', signOut: '退出登录' },
-  'en-US': { title: 'Choose a password of your own first', signOut: 'Sign out' },
+  title: ['请先设置自己的密码', 'Choose a password of your own first'],
+  signOut: ['退出登录', 'Sign out'],
 });
 
 export default function FirstPassword({ onDone, onSignOut }: { onDone: () => void; onSignOut: () => void }) {

@@ -8,20 +8,11 @@ import { LinkButton } from '../parts/show/link-button.tsx';
 import { NotLoaded } from '../parts/show/not-loaded.tsx';
 
 const t = texts({
-  'zh-CN': {
-    missing: '页面不存在',
-    home: '返回首页',
-    broken: '页面出错了',
-    waiting: '页面还没有加载',
-    reload: '重新加载',
-  },
-  'en-US': {
-    missing: 'There is no such page',
-    home: 'Go to my first page',
-    broken: 'Something on this page failed',
-    waiting: 'This page is not loaded yet',
-    reload: 'Reload the page',
-  },
+  missing: ['页面不存在', 'There is no such page'],
+  home: ['返回首页', 'Go to my first page'],
+  broken: ['页面出错了', 'Something on this page failed'],
+  waiting: ['页面还没有加载', 'This page is not loaded yet'],
+  reload: ['重新加载', 'Reload the page'],
 });
 
 export function NoPage() {

@@ -16,28 +16,21 @@ import { menuScreens } from './menu.tsx';
 import { placesOf } from './places.ts';
 
 const t = texts({
-  'zh-CN': {
-    find: '查找订单、支付、退款、用户、管理员或页面',
-    keys: '快捷键',
-    nothing: '在您有权查看的内容中没有找到',
-    searching: '正在查找…',
-    recent: '最近打开',
-    records: '记录',
-    screens: '页面',
-    actions: '操作',
-    hint: '单号（开头或末尾至少 6 位）、第三方单号、用户名、电话、邮箱、追踪号',
-  },
-  'en-US': {
-    find: 'Find orders, payments, refunds, users, administrators or pages',
-    keys: 'Keys',
-    nothing: 'Nothing found in what you may open',
-    searching: 'Searching…',
-    recent: 'Recently opened',
-    records: 'Records',
-    screens: 'Pages',
-    actions: 'Actions',
-    hint: 'A number (its start, or at least 6 characters of its end), third-party number, name, phone, email or trace',
-  },
+  find: [
+    '查找订单、支付、退款、用户、管理员或页面',
+    'Find orders, payments, refunds, users, administrators or pages',
+  ],
+  keys: ['快捷键', 'Keys'],
+  nothing: ['在您有权查看的内容中没有找到', 'Nothing found in what you may open'],
+  searching: ['正在查找…', 'Searching…'],
+  recent: ['最近打开', 'Recently opened'],
+  records: ['记录', 'Records'],
+  screens: ['页面', 'Pages'],
+  actions: ['操作', 'Actions'],
+  hint: [
+    '单号（开头或末尾至少 6 位）、第三方单号、用户名、电话、邮箱、追踪号',
+    'A number (its start, or at least 6 characters of its end), third-party number, name, phone, email or trace',
+  ],
 });
 
 type Key = readonly [key: string, meaning: Both];

@@ -69,20 +69,17 @@ export class Failure extends Error {
 }
 
 const t = texts({
-  'zh-CN': {
-    offline: '无法连接到服务，请检查网络',
-    unreadable: '服务的应答无法读取',
-    away: '服务暂时没有应答，内容不会丢失，请稍后再试',
-    tooLarge: '文件超过服务前面的代理所允许的大小，请联系管理员',
-    tooMany: '请求过于频繁，请稍后再试',
-  },
-  'en-US': {
-    offline: 'The service cannot be reached; check the network',
-    unreadable: 'The service gave an unreadable answer',
-    away: 'The service is not responding. Nothing is lost: try again in a moment',
-    tooLarge: 'The proxy in front of the service does not take a file of this size; ask an administrator',
-    tooMany: 'Too many requests, please try again later',
-  },
+  offline: ['无法连接到服务，请检查网络', 'The service cannot be reached; check the network'],
+  unreadable: ['服务的应答无法读取', 'The service gave an unreadable answer'],
+  away: [
+    '服务暂时没有应答，内容不会丢失，请稍后再试',
+    'The service is not responding. Nothing is lost: try again in a moment',
+  ],
+  tooLarge: [
+    '文件超过服务前面的代理所允许的大小，请联系管理员',
+    'The proxy in front of the service does not take a file of this size; ask an administrator',
+  ],
+  tooMany: ['请求过于频繁，请稍后再试', 'Too many requests, please try again later'],
 });
 
 /** Called after every call with its failure, if the service did not answer. */

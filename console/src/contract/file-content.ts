@@ -3,8 +3,10 @@ import { Failure } from './api.ts';
 import { texts } from './texts.ts';
 
 const t = texts({
-  'zh-CN': { unread: '无法读取该文件：它已被更改或移走，请重新选择' },
-  'en-US': { unread: 'The file cannot be read: it was changed or moved; choose it again' },
+  unread: [
+    '无法读取该文件：它已被更改或移走，请重新选择',
+    'The file cannot be read: it was changed or moved; choose it again',
+  ],
 });
 
 /** @throws Failure when the file was changed or moved */

@@ -1,25 +1,24 @@
-// Texts are declared beside their screen, in both languages with one type: a missing one does not compile.
+// Texts are declared beside their screen, each as Chinese, then English, of one type: a missing one does not compile.
 import { currentSettings, type Language, type Theme } from './settings.ts';
 
-/** Texts that always read as those of the current language. */
+/** A text, or what makes one, in both languages. */
+type Pair<T> = readonly [chinese: T, english: T];
+
+export type Both = Pair<string>;
+
+export const read = <T>([chinese, english]: Pair<T>): T =>
+  currentSettings().language === 'zh-CN' ? chinese : english;
+
+/** Texts by name, which always read as those of the current language. */
 export function texts<T extends Record<string, unknown>>(both: {
-  'zh-CN': T;
-  'en-US': NoInfer<T>;
+  readonly [K in keyof T]: readonly [chinese: T[K], english: NoInfer<T[K]>];
 }): Readonly<T> {
-  return new Proxy(both['zh-CN'], {
-    get(_, key: string) {
-      const own = both[currentSettings().language];
-      // A key may be a value of the API, and must not find what every object inherits.
-      return Object.hasOwn(own, key) ? own[key] : undefined;
-    },
+  return new Proxy({} as T, {
+    // A name may be a value of the API, and must not find what every object inherits.
+    get: (_, name: string) =>
+      Object.hasOwn(both, name) ? read<unknown>(both[name] as Pair<unknown>) : undefined,
   });
 }
-
-/** A text in both languages in short form: Chinese, then English. */
-export type Both = readonly [chinese: string, english: string];
-
-export const read = ([chinese, english]: Both): string =>
-  currentSettings().language === 'zh-CN' ? chinese : english;
 
 /** Status: Paid */
 export const labelled = (name: string, value: string): string => name + read(['：', ': ']) + value;

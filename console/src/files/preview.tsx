@@ -7,7 +7,9 @@ import { texts } from '../contract/texts.ts';
 import { DownloadButton } from '../parts/show/download-button.tsx';
 import { Problem } from '../parts/show/problem.tsx';
 
-const t = texts({ 'zh-CN': { save: '下载文件' }, 'en-US': { save: 'Download' } });
+const t = texts({
+  save: ['下载文件', 'Download'],
+});
 
 export type Attachment = Row<'GET /api/admin/attachments'>;
 

@@ -19,30 +19,22 @@ import {
 } from './upload-queue.ts';
 
 const t = texts({
-  'zh-CN': {
-    drop: '把文件拖到这里，或',
-    limits: (types: string, size: string) => `${types}；每个文件不超过 ${size}`,
-    pick: '选择文件',
-    pause: '暂停',
-    resume: '继续',
-    remove: '移除',
-    progress: '进度',
-    choose: '选择要上传的文件',
-    empty: '文件是空的',
-    again: (name: string) => `请重新选择 ${name}，将从中断处继续上传`,
-  },
-  'en-US': {
-    drop: 'Drop files here, or',
-    limits: (types: string, size: string) => `${types}; up to ${size} each`,
-    pick: 'choose files',
-    pause: 'Pause',
-    resume: 'Resume',
-    remove: 'Remove',
-    progress: 'Progress',
-    choose: 'Files to upload',
-    empty: 'The file is empty',
-    again: (name: string) => `Choose ${name} again: its upload continues where it stopped`,
-  },
+  drop: ['把文件拖到这里，或', 'Drop files here, or'],
+  limits: [
+    (types: string, size: string) => `${types}；每个文件不超过 ${size}`,
+    (types, size) => `${types}; up to ${size} each`,
+  ],
+  pick: ['选择文件', 'choose files'],
+  pause: ['暂停', 'Pause'],
+  resume: ['继续', 'Resume'],
+  remove: ['移除', 'Remove'],
+  progress: ['进度', 'Progress'],
+  choose: ['选择要上传的文件', 'Files to upload'],
+  empty: ['文件是空的', 'The file is empty'],
+  again: [
+    (name: string) => `请重新选择 ${name}，将从中断处继续上传`,
+    (name) => `Choose ${name} again: its upload continues where it stopped`,
+  ],
 });
 
 const states: Record<Upload['state'], Both> = {

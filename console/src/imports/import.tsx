@@ -7,7 +7,9 @@ import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
 import { Outcome, useImport } from './outcome.tsx';
 
-const t = texts({ 'zh-CN': { another: '导入其他文件' }, 'en-US': { another: 'Import another file' } });
+const t = texts({
+  another: ['导入其他文件', 'Import another file'],
+});
 
 /** Said by the outcome. */
 const elsewhere = ['filename', 'progress', 'success_count', 'failed_count', 'order_count', 'error_msg'];

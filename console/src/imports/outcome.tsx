@@ -14,37 +14,26 @@ import { useMay } from '../parts/show/profile.ts';
 import { Running } from '../parts/show/progress.tsx';
 
 const t = texts({
-  'zh-CN': {
-    good: '成功行',
-    bad: '错误行',
-    orders: '订单',
-    row: '行号',
-    column: '列',
-    value: '值',
-    reason: '原因',
-    file: '下载错误文件',
-    rows: '错误行',
-    allGood: '所有行都没有问题',
-    checked: (count: number) => `检查完成，尚未创建任何订单。可导入 ${showCount(count)} 个订单`,
-    imported: (count: number) => `已创建 ${showCount(count)} 个订单`,
-    show: '查看该时段的订单',
-  },
-  'en-US': {
-    good: 'Valid rows',
-    bad: 'Invalid rows',
-    orders: 'Orders',
-    row: 'Row',
-    column: 'Column',
-    value: 'Value',
-    reason: 'Reason',
-    file: 'Download the invalid rows',
-    rows: 'Invalid rows',
-    allGood: 'All rows are valid',
-    checked: (count: number) =>
+  good: ['成功行', 'Valid rows'],
+  bad: ['错误行', 'Invalid rows'],
+  orders: ['订单', 'Orders'],
+  row: ['行号', 'Row'],
+  column: ['列', 'Column'],
+  value: ['值', 'Value'],
+  reason: ['原因', 'Reason'],
+  file: ['下载错误文件', 'Download the invalid rows'],
+  rows: ['错误行', 'Invalid rows'],
+  allGood: ['所有行都没有问题', 'All rows are valid'],
+  checked: [
+    (count: number) => `检查完成，尚未创建任何订单。可导入 ${showCount(count)} 个订单`,
+    (count) =>
       `Checked. Nothing has been created yet: ${showCount(count)} ${plural(count, 'order', 'orders')} can be imported`,
-    imported: (count: number) => `${showCount(count)} ${plural(count, 'order was', 'orders were')} created`,
-    show: 'Show the orders of that time',
-  },
+  ],
+  imported: [
+    (count: number) => `已创建 ${showCount(count)} 个订单`,
+    (count) => `${showCount(count)} ${plural(count, 'order was', 'orders were')} created`,
+  ],
+  show: ['查看该时段的订单', 'Show the orders of that time'],
 });
 
 type Import = Data<'GET /api/admin/imports/{id}'>;

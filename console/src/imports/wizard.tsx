@@ -18,37 +18,25 @@ import { RowPage } from '../parts/show/page.tsx';
 import { Outcome, useImport } from './outcome.tsx';
 
 const t = texts({
-  'zh-CN': {
-    title: '导入订单',
-    choose: '选择文件',
-    check: '检查',
-    run: '导入',
-    drop: '把 CSV 文件拖到这里，或',
-    pick: '选择文件',
-    template: '下载模板',
-    hint: 'UTF-8、GBK 或 UTF-16；同一 order_ref 的行属于同一个订单；每行明细都要填写数量；user_id 或 username 填用户列表中的编号或用户名',
-    limit: (size: string) => `文件不超过 ${size}`,
-    start: '开始导入',
-    startGood: '只导入没有问题的订单',
-    another: '换一个文件',
-    lost: (name: string) => `请重新选择 ${name}：所选文件在离开页面或会话结束后不会保留`,
-  },
-  'en-US': {
-    title: 'Import orders',
-    choose: 'Choose a file',
-    check: 'Check',
-    run: 'Import',
-    drop: 'Drop a CSV file here, or',
-    pick: 'choose a file',
-    template: 'Download a template',
-    hint: 'UTF-8, GBK or UTF-16; rows with the same order_ref are one order; each line needs a quantity; name the user by user_id or username, as in the users list',
-    limit: (size: string) => `A file may have up to ${size}`,
-    start: 'Start the import',
-    startGood: 'Import the valid orders only',
-    another: 'Choose another file',
-    lost: (name: string) =>
-      `Choose ${name} again: a chosen file is not kept once its page is left or the session ends`,
-  },
+  title: ['导入订单', 'Import orders'],
+  choose: ['选择文件', 'Choose a file'],
+  check: ['检查', 'Check'],
+  run: ['导入', 'Import'],
+  drop: ['把 CSV 文件拖到这里，或', 'Drop a CSV file here, or'],
+  pick: ['选择文件', 'choose a file'],
+  template: ['下载模板', 'Download a template'],
+  hint: [
+    'UTF-8、GBK 或 UTF-16；同一 order_ref 的行属于同一个订单；每行明细都要填写数量；user_id 或 username 填用户列表中的编号或用户名',
+    'UTF-8, GBK or UTF-16; rows with the same order_ref are one order; each line needs a quantity; name the user by user_id or username, as in the users list',
+  ],
+  limit: [(size: string) => `文件不超过 ${size}`, (size) => `A file may have up to ${size}`],
+  start: ['开始导入', 'Start the import'],
+  startGood: ['只导入没有问题的订单', 'Import the valid orders only'],
+  another: ['换一个文件', 'Choose another file'],
+  lost: [
+    (name: string) => `请重新选择 ${name}：所选文件在离开页面或会话结束后不会保留`,
+    (name) => `Choose ${name} again: a chosen file is not kept once its page is left or the session ends`,
+  ],
 });
 
 interface Sending {

@@ -5,7 +5,9 @@ import { code, status, text, time } from '../parts/show/cells.tsx';
 import { note, onOff, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 
-const t = texts({ 'zh-CN': { own: '您的地址' }, 'en-US': { own: 'Your address' } });
+const t = texts({
+  own: ['您的地址', 'Your address'],
+});
 
 /** The administrator's own address, so that nobody blocks it by mistake. */
 function OwnAddress({ data }: { data: Data<'GET /api/admin/blacklists'> | undefined }) {

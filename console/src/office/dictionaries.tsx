@@ -16,7 +16,9 @@ import {
 } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 
-const t = texts({ 'zh-CN': { types: '（类型本身）' }, 'en-US': { types: '(types only)' } });
+const t = texts({
+  types: ['（类型本身）', '(types only)'],
+});
 
 const typePicker = (): Field<number> => ({
   check: (text) => /^\d+$/.test(text),

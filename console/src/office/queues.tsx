@@ -17,20 +17,11 @@ import { queues } from './queue-names.ts';
 import { Stalled } from './stalled.tsx';
 
 const t = texts({
-  'zh-CN': {
-    waiting: '等待',
-    active: '执行中',
-    failed: '失败',
-    oldest: '最久',
-    jobs: (_: number) => '个任务',
-  },
-  'en-US': {
-    waiting: 'waiting',
-    active: 'active',
-    failed: 'failed',
-    oldest: 'oldest',
-    jobs: (count: number) => plural(count, 'job', 'jobs'),
-  },
+  waiting: ['等待', 'waiting'],
+  active: ['执行中', 'active'],
+  failed: ['失败', 'failed'],
+  oldest: ['最久', 'oldest'],
+  jobs: [(_: number) => '个任务', (count) => plural(count, 'job', 'jobs')],
 });
 
 const failedStates = states({

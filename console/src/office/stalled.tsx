@@ -5,14 +5,14 @@ import { nameOf } from '../parts/show/states.tsx';
 import { queues } from './queue-names.ts';
 
 const t = texts({
-  'zh-CN': {
-    stalled: (names: string) => `这些任务等待超过一分钟，且没有在处理：${names}`,
-    advice: '任务不会丢失，会在工作进程（worker）运行后继续。请检查它是否在运行。',
-  },
-  'en-US': {
-    stalled: (names: string) => `Jobs have waited for more than a minute, and none runs: ${names}`,
-    advice: 'Nothing is lost; they continue once a worker runs. Check that one does.',
-  },
+  stalled: [
+    (names: string) => `这些任务等待超过一分钟，且没有在处理：${names}`,
+    (names) => `Jobs have waited for more than a minute, and none runs: ${names}`,
+  ],
+  advice: [
+    '任务不会丢失，会在工作进程（worker）运行后继续。请检查它是否在运行。',
+    'Nothing is lost; they continue once a worker runs. Check that one does.',
+  ],
 });
 
 interface Queue {

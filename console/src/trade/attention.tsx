@@ -10,27 +10,20 @@ import { useEditQuery } from '../parts/list/edit-query.ts';
 import { LinkButton } from '../parts/show/link-button.tsx';
 
 const t = texts({
-  'zh-CN': {
-    tabs: '范围',
-    all: '全部',
-    attention: '需要处理',
-    queue: '需要处理的支付',
-    previous: '上一笔需要处理的支付',
-    next: '下一笔需要处理的支付',
-    place: (at: number, total: number) => `第 ${at} 笔，共 ${total} 笔需要处理`,
-    left: (total: number) => `还有 ${total} 笔需要处理`,
-  },
-  'en-US': {
-    tabs: 'Which',
-    all: 'All',
-    attention: 'Needs attention',
-    queue: 'Payments that need attention',
-    previous: 'Previous that needs attention',
-    next: 'Next that needs attention',
-    place: (at: number, total: number) =>
-      `${at} of ${total} that ${plural(total, 'needs', 'need')} attention`,
-    left: (total: number) => `${total} more ${plural(total, 'needs', 'need')} attention`,
-  },
+  tabs: ['范围', 'Which'],
+  all: ['全部', 'All'],
+  attention: ['需要处理', 'Needs attention'],
+  queue: ['需要处理的支付', 'Payments that need attention'],
+  previous: ['上一笔需要处理的支付', 'Previous that needs attention'],
+  next: ['下一笔需要处理的支付', 'Next that needs attention'],
+  place: [
+    (at: number, total: number) => `第 ${at} 笔，共 ${total} 笔需要处理`,
+    (at, total) => `${at} of ${total} that ${plural(total, 'needs', 'need')} attention`,
+  ],
+  left: [
+    (total: number) => `还有 ${total} 笔需要处理`,
+    (total) => `${total} more ${plural(total, 'needs', 'need')} attention`,
+  ],
 });
 
 export const PaymentTabs = () => <Tabs of="payments" />;

@@ -6,8 +6,9 @@ import type { Field } from '../parts/form/fields.tsx';
 import type { AnyRow } from '../parts/resource.ts';
 
 const t = texts({
-  'zh-CN': { needed: '必填', kept: '已设置；留空则不修改', first: '请先选择类型' },
-  'en-US': { needed: 'Required', kept: 'Is set; leave empty to keep it', first: 'Choose a type first' },
+  needed: ['必填', 'Required'],
+  kept: ['已设置；留空则不修改', 'Is set; leave empty to keep it'],
+  first: ['请先选择类型', 'Choose a type first'],
 });
 
 /** Labels of known keys, of a type before those of all; others show the text of the document. */

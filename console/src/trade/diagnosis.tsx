@@ -11,52 +11,59 @@ import { mismatchOf, type Payment } from './story.tsx';
 import { adviceFor, meaningOf } from './verdicts.ts';
 
 const t = texts({
-  'zh-CN': {
-    title: '为什么还没有支付成功？',
-    attention: '需要处理',
-    givenBack: '款项已全部发起退款；退款完成后标记为已处理。',
-    mayNotRefund: '您没有退款权限：请有权限的同事退款并标记为已处理。',
-    ended: '这笔支付不会再到账',
-    otherPaid: '订单已由另一笔支付付清',
-    orderCancelled: '订单已取消',
-    orderPaid: '订单已支付',
-    expired: (at: string) => `订单已于 ${at} 过期`,
-    expires: (at: string) => `订单将于 ${at} 过期，之后不能再支付`,
-    refused: (reason: string) => `渠道没有受理：${reason}`,
-    placeAgain: '排除原因后点击“获取付款信息”再次提交。',
-    methodOff: '支付方式已停用',
-    methodAdvice: '启用支付方式，或用另一种方式重新发起支付。',
-    silent: (ago: string) => `${ago}创建，渠道还没有发来任何回调`,
-    silentAdvice:
-      '顾客可能尚未付款：把付款码再给一次。若渠道后台显示已付款，请检查其回调地址能否访问本服务，再补发通知。',
-    settling: '回调已收到并验证，正在入账，一般只需几秒',
-    unsettled: (ago: string) => `${ago}收到并验证了回调，但还没有入账`,
-    unsettledAdvice: '款项不会丢失。请检查工作进程（worker）是否在运行，以及任务队列中是否有失败的任务。',
-    lastRefused: (reason: string) => `最近的回调被拒绝：${reason}`,
-  },
-  'en-US': {
-    title: 'Why is it not paid?',
-    attention: 'Needs attention',
-    givenBack: 'All of it is refunded or about to be; once it is, mark the payment as handled.',
-    mayNotRefund: 'You may not refund: ask a colleague who may to do so and to mark it as handled.',
-    ended: 'This payment can no longer be paid',
-    otherPaid: 'Another payment has paid the order',
-    orderCancelled: 'The order was cancelled',
-    orderPaid: 'The order is paid',
-    expired: (at: string) => `The order expired at ${at}`,
-    expires: (at: string) => `The order expires at ${at}; it cannot be paid afterwards`,
-    refused: (reason: string) => `The channel refused it: ${reason}`,
-    placeAgain: 'Once the cause is fixed, choose “Get payment details” to send it again.',
-    methodOff: 'The payment method is disabled',
-    methodAdvice: 'Enable the method, or start a payment with another one.',
-    silent: (ago: string) => `Created ${ago}; the channel has sent no callback yet`,
-    silentAdvice:
-      'The customer may not have paid: send the payment details again. If the channel says paid, check that its callback URL reaches this service, and have the callback sent again.',
-    settling: 'A verified callback is being settled; this takes a few seconds',
-    unsettled: (ago: string) => `A callback was verified ${ago}, but is not settled yet`,
-    unsettledAdvice: 'The money is not lost. Check that a worker is running, and whether a job has failed.',
-    lastRefused: (reason: string) => `The latest callback was refused: ${reason}`,
-  },
+  title: ['为什么还没有支付成功？', 'Why is it not paid?'],
+  attention: ['需要处理', 'Needs attention'],
+  givenBack: [
+    '款项已全部发起退款；退款完成后标记为已处理。',
+    'All of it is refunded or about to be; once it is, mark the payment as handled.',
+  ],
+  mayNotRefund: [
+    '您没有退款权限：请有权限的同事退款并标记为已处理。',
+    'You may not refund: ask a colleague who may to do so and to mark it as handled.',
+  ],
+  ended: ['这笔支付不会再到账', 'This payment can no longer be paid'],
+  otherPaid: ['订单已由另一笔支付付清', 'Another payment has paid the order'],
+  orderCancelled: ['订单已取消', 'The order was cancelled'],
+  orderPaid: ['订单已支付', 'The order is paid'],
+  expired: [(at: string) => `订单已于 ${at} 过期`, (at) => `The order expired at ${at}`],
+  expires: [
+    (at: string) => `订单将于 ${at} 过期，之后不能再支付`,
+    (at) => `The order expires at ${at}; it cannot be paid afterwards`,
+  ],
+  refused: [(reason: string) => `渠道没有受理：${reason}`, (reason) => `The channel refused it: ${reason}`],
+  placeAgain: [
+    '排除原因后点击“获取付款信息”再次提交。',
+    'Once the cause is fixed, choose “Get payment details” to send it again.',
+  ],
+  methodOff: ['支付方式已停用', 'The payment method is disabled'],
+  methodAdvice: [
+    '启用支付方式，或用另一种方式重新发起支付。',
+    'Enable the method, or start a payment with another one.',
+  ],
+  silent: [
+    (ago: string) => `${ago}创建，渠道还没有发来任何回调`,
+    (ago) => `Created ${ago}; the channel has sent no callback yet`,
+  ],
+  silentAdvice: [
+    '顾客可能尚未付款：把付款码再给一次。若渠道后台显示已付款，请检查其回调地址能否访问本服务，再补发通知。',
+    'The customer may not have paid: send the payment details again. If the channel says paid, check that its callback URL reaches this service, and have the callback sent again.',
+  ],
+  settling: [
+    '回调已收到并验证，正在入账，一般只需几秒',
+    'A verified callback is being settled; this takes a few seconds',
+  ],
+  unsettled: [
+    (ago: string) => `${ago}收到并验证了回调，但还没有入账`,
+    (ago) => `A callback was verified ${ago}, but is not settled yet`,
+  ],
+  unsettledAdvice: [
+    '款项不会丢失。请检查工作进程（worker）是否在运行，以及任务队列中是否有失败的任务。',
+    'The money is not lost. Check that a worker is running, and whether a job has failed.',
+  ],
+  lastRefused: [
+    (reason: string) => `最近的回调被拒绝：${reason}`,
+    (reason) => `The latest callback was refused: ${reason}`,
+  ],
 });
 
 type Order = NonNullable<Payment['order']>;

@@ -10,8 +10,8 @@ import { Badge, states } from '../parts/show/states.tsx';
 import { keyName } from './channel-config.tsx';
 
 const t = texts({
-  'zh-CN': { test: '测试回调', testing: '测试结果' },
-  'en-US': { test: 'Test the callback', testing: 'Outcome of the test' },
+  test: ['测试回调', 'Test the callback'],
+  testing: ['测试结果', 'Outcome of the test'],
 });
 
 type Test = Data<'POST /api/admin/payment-methods/{id}/test'>;

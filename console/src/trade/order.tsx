@@ -15,28 +15,15 @@ import { Latest, paymentRow } from './latest.tsx';
 import { Pay } from './pay.tsx';
 
 const t = texts({
-  'zh-CN': {
-    lines: '商品明细',
-    payments: '支付',
-    product: '商品',
-    price: '单价',
-    quantity: '数量',
-    subtotal: '小计',
-    sum: '合计',
-    noPayments: '还没有支付记录',
-    refunds: '退款',
-  },
-  'en-US': {
-    lines: 'Lines',
-    payments: 'Payments',
-    product: 'Product',
-    price: 'Price',
-    quantity: 'Quantity',
-    subtotal: 'Subtotal',
-    sum: 'Total',
-    noPayments: 'No payment has been started yet',
-    refunds: 'Refunds',
-  },
+  lines: ['商品明细', 'Lines'],
+  payments: ['支付', 'Payments'],
+  product: ['商品', 'Product'],
+  price: ['单价', 'Price'],
+  quantity: ['数量', 'Quantity'],
+  subtotal: ['小计', 'Subtotal'],
+  sum: ['合计', 'Total'],
+  noPayments: ['还没有支付记录', 'No payment has been started yet'],
+  refunds: ['退款', 'Refunds'],
 });
 
 type Order = Data<'GET /api/admin/orders/{id}'>;

@@ -16,26 +16,20 @@ import { useMay } from '../parts/show/profile.ts';
 import { keepFocus, useReturnFocus } from '../parts/show/focus.ts';
 
 const t = texts({
-  'zh-CN': {
-    title: '发起支付',
-    scan: '请顾客用微信扫码',
-    open: '打开支付宝页面',
-    mock: '这是模拟渠道：没有真实付款，可以在这里发送它的回调',
-    simulate: '模拟支付成功',
-    sent: '回调已发送，状态会自动更新',
-    show: '查看支付',
-    unsigned: '该支付方式没有可显示的密钥，回调将不带签名',
-  },
-  'en-US': {
-    title: 'Start payment',
-    scan: 'Ask the customer to scan this with WeChat',
-    open: 'Open the Alipay page',
-    mock: 'Mock channel: no real payment. You can send its callback from here',
-    simulate: 'Simulate payment',
-    sent: 'Callback sent; the status updates by itself',
-    show: 'View payment',
-    unsigned: 'The signing secret is hidden, so the callback is sent unsigned',
-  },
+  title: ['发起支付', 'Start payment'],
+  scan: ['请顾客用微信扫码', 'Ask the customer to scan this with WeChat'],
+  open: ['打开支付宝页面', 'Open the Alipay page'],
+  mock: [
+    '这是模拟渠道：没有真实付款，可以在这里发送它的回调',
+    'Mock channel: no real payment. You can send its callback from here',
+  ],
+  simulate: ['模拟支付成功', 'Simulate payment'],
+  sent: ['回调已发送，状态会自动更新', 'Callback sent; the status updates by itself'],
+  show: ['查看支付', 'View payment'],
+  unsigned: [
+    '该支付方式没有可显示的密钥，回调将不带签名',
+    'The signing secret is hidden, so the callback is sent unsigned',
+  ],
 });
 
 /** The results of all channels. */

@@ -26,30 +26,16 @@ import { storyOf, type Payment } from './story.tsx';
 import { Diagnosis } from './diagnosis.tsx';
 
 const t = texts({
-  'zh-CN': {
-    timeline: '支付经过',
-    order: '订单',
-    user: '用户',
-    waiting: '尚未收到渠道的回调',
-    query: '查询渠道',
-    place: '获取付款信息',
-    answer: '渠道的应答',
-    agrees: '与本服务的记录一致',
-    differs: (known: string) => `本服务记录为 ${known}`,
-    tradeState: '交易状态',
-  },
-  'en-US': {
-    timeline: 'What happened',
-    order: 'Order',
-    user: 'User',
-    waiting: 'No callback from the channel yet',
-    query: 'Query the channel',
-    place: 'Get payment details',
-    answer: 'Channel’s answer',
-    agrees: 'Matches our records',
-    differs: (known: string) => `recorded here: ${known}`,
-    tradeState: 'Trade state',
-  },
+  timeline: ['支付经过', 'What happened'],
+  order: ['订单', 'Order'],
+  user: ['用户', 'User'],
+  waiting: ['尚未收到渠道的回调', 'No callback from the channel yet'],
+  query: ['查询渠道', 'Query the channel'],
+  place: ['获取付款信息', 'Get payment details'],
+  answer: ['渠道的应答', 'Channel’s answer'],
+  agrees: ['与本服务的记录一致', 'Matches our records'],
+  differs: [(known: string) => `本服务记录为 ${known}`, (known) => `recorded here: ${known}`],
+  tradeState: ['交易状态', 'Trade state'],
 });
 
 /** Columns that have a place of their own on the page. */

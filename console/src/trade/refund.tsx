@@ -13,8 +13,8 @@ import { destinations } from '../parts/show/trade-states.ts';
 import type { Payment } from './story.tsx';
 
 const t = texts({
-  'zh-CN': { refund: '退款', title: (left: string) => `退款 · 最多 ${left}` },
-  'en-US': { refund: 'Refund', title: (left: string) => `Refund · up to ${left}` },
+  refund: ['退款', 'Refund'],
+  title: [(left: string) => `退款 · 最多 ${left}`, (left) => `Refund · up to ${left}`],
 });
 
 const labels = {

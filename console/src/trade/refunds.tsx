@@ -30,8 +30,10 @@ function RefundAdvice({ row: { needs_attention, fail_reason } }: Props) {
 }
 
 const t = texts({
-  'zh-CN': { about: (amount: string, user: string, to: string) => `向 ${user} 退款 ${amount}（${to}）` },
-  'en-US': { about: (amount: string, user: string, to: string) => `${amount} to ${user} (${to})` },
+  about: [
+    (amount: string, user: string, to: string) => `向 ${user} 退款 ${amount}（${to}）`,
+    (amount, user, to) => `${amount} to ${user} (${to})`,
+  ],
 });
 
 interface Asked {

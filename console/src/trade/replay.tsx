@@ -9,24 +9,19 @@ import { useShowFailure } from '../parts/show/dialogs.tsx';
 type Outcome = Data<'POST /api/admin/payments/{payment_no}/callbacks/{id}/replay'>['outcome'];
 
 const t = texts<{ replay: string } & Record<Outcome, string>>({
-  'zh-CN': {
-    replay: '重放',
-    paid: '已到账',
-    already_paid: '之前已经到账，没有变化',
-    paid_needs_attention: '款项已记录，但订单已无法支付，请处理',
-    paid_twice: '该支付此前已用另一个交易号付清，请处理',
-    processing: '已保存，稍后入账',
-    noted: '通知真实，但没有款项到账',
-  },
-  'en-US': {
-    replay: 'Replay',
-    paid: 'The payment is paid',
-    already_paid: 'It was paid before; nothing has changed',
-    paid_needs_attention: 'The money is recorded, but its order could not be paid; needs attention',
-    paid_twice: 'It was already paid under another number; needs attention',
-    processing: 'Stored; it will be settled shortly',
-    noted: 'Genuine, but it reports no money',
-  },
+  replay: ['重放', 'Replay'],
+  paid: ['已到账', 'The payment is paid'],
+  already_paid: ['之前已经到账，没有变化', 'It was paid before; nothing has changed'],
+  paid_needs_attention: [
+    '款项已记录，但订单已无法支付，请处理',
+    'The money is recorded, but its order could not be paid; needs attention',
+  ],
+  paid_twice: [
+    '该支付此前已用另一个交易号付清，请处理',
+    'It was already paid under another number; needs attention',
+  ],
+  processing: ['已保存，稍后入账', 'Stored; it will be settled shortly'],
+  noted: ['通知真实，但没有款项到账', 'Genuine, but it reports no money'],
 });
 
 export function Replay({ paymentNo, id }: { paymentNo: string; id: number }) {

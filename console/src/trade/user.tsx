@@ -12,24 +12,13 @@ import { balanceTypes, orderStates } from '../parts/show/trade-states.ts';
 import { Latest, paymentRow } from './latest.tsx';
 
 const t = texts({
-  'zh-CN': {
-    orders: '最近的订单',
-    balance: '余额变动',
-    noOrders: '还没有订单',
-    noChanges: '余额还没有变动',
-    payments: '最近的支付',
-    noPayments: '还没有支付',
-    after: '余额',
-  },
-  'en-US': {
-    orders: 'Latest orders',
-    balance: 'Balance changes',
-    noOrders: 'No orders yet',
-    noChanges: 'The balance has not changed yet',
-    payments: 'Latest payments',
-    noPayments: 'No payments yet',
-    after: 'balance',
-  },
+  orders: ['最近的订单', 'Latest orders'],
+  balance: ['余额变动', 'Balance changes'],
+  noOrders: ['还没有订单', 'No orders yet'],
+  noChanges: ['余额还没有变动', 'The balance has not changed yet'],
+  payments: ['最近的支付', 'Latest payments'],
+  noPayments: ['还没有支付', 'No payments yet'],
+  after: ['余额', 'balance'],
 });
 
 const shown = 10;

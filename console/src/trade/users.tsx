@@ -17,22 +17,18 @@ import { fromCents, showAmount, toCents } from '../parts/show/money.ts';
 import { balanceTypes } from '../parts/show/trade-states.ts';
 
 const t = texts({
-  'zh-CN': {
-    deduct: '扣除',
-    add: '增加',
-    deductSure: (user: string, amount: string, from: string, to: string) =>
+  deduct: ['扣除', 'Deduct'],
+  add: ['增加', 'Add'],
+  deductSure: [
+    (user: string, amount: string, from: string, to: string) =>
       `从 ${user} 扣除 ${amount}：${from} → ${to}？`,
-    addSure: (user: string, amount: string, from: string, to: string) =>
+    (user, amount, from, to) => `Deduct ${amount} from ${user}: ${from} → ${to}?`,
+  ],
+  addSure: [
+    (user: string, amount: string, from: string, to: string) =>
       `为 ${user} 增加 ${amount}：${from} → ${to}？`,
-  },
-  'en-US': {
-    deduct: 'Deduct',
-    add: 'Add',
-    deductSure: (user: string, amount: string, from: string, to: string) =>
-      `Deduct ${amount} from ${user}: ${from} → ${to}?`,
-    addSure: (user: string, amount: string, from: string, to: string) =>
-      `Add ${amount} to ${user}: ${from} → ${to}?`,
-  },
+    (user, amount, from, to) => `Add ${amount} to ${user}: ${from} → ${to}?`,
+  ],
 });
 
 interface Account {

@@ -3,8 +3,9 @@ import { texts } from '../../contract/texts.ts';
 import { useAsk } from '../show/dialogs.tsx';
 
 const t = texts({
-  'zh-CN': { sure: '放弃未保存的内容？', discard: '放弃', stay: '继续填写' },
-  'en-US': { sure: 'Discard your changes?', discard: 'Discard', stay: 'Keep editing' },
+  sure: ['放弃未保存的内容？', 'Discard your changes?'],
+  discard: ['放弃', 'Discard'],
+  stay: ['继续填写', 'Keep editing'],
 });
 
 /** Returns a function that asks, and calls one of these back. */

@@ -2,7 +2,9 @@
 import { CloseCircleFilled } from '@ant-design/icons';
 import { texts } from '../../contract/texts.ts';
 
-const t = texts({ 'zh-CN': { clear: '清空' }, 'en-US': { clear: 'Clear' } });
+const t = texts({
+  clear: ['清空', 'Clear'],
+});
 
 export const clearing = () => ({
   clearIcon: <CloseCircleFilled role="img" aria-label={t.clear} />,

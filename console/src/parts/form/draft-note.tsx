@@ -3,8 +3,8 @@ import { Alert, Button } from 'antd';
 import { texts } from '../../contract/texts.ts';
 
 const t = texts({
-  'zh-CN': { back: '已恢复上次未保存的内容', discard: '放弃' },
-  'en-US': { back: 'Your unsaved changes are back', discard: 'Discard' },
+  back: ['已恢复上次未保存的内容', 'Your unsaved changes are back'],
+  discard: ['放弃', 'Discard'],
 });
 
 export function DraftNote({ onDiscard }: { onDiscard: () => void }) {

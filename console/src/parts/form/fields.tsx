@@ -54,18 +54,10 @@ export interface Field<V = unknown> {
 }
 
 const t = texts({
-  'zh-CN': {
-    choose: '请选择',
-    badAmount: '请输入最多两位小数的金额',
-    denied: '没有查看该列表的权限，无法选择',
-    disabled: (name: string) => `${name}（已停用）`,
-  },
-  'en-US': {
-    choose: 'Choose',
-    badAmount: 'Enter an amount with at most two decimals',
-    denied: 'You may not list these, so none can be chosen',
-    disabled: (name: string) => `${name} (disabled)`,
-  },
+  choose: ['请选择', 'Choose'],
+  badAmount: ['请输入最多两位小数的金额', 'Enter an amount with at most two decimals'],
+  denied: ['没有查看该列表的权限，无法选择', 'You may not list these, so none can be chosen'],
+  disabled: [(name: string) => `${name}（已停用）`, (name) => `${name} (disabled)`],
 });
 
 // Rare in filters, so loaded with the first form.

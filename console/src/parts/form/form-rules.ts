@@ -4,7 +4,9 @@ import { bodies } from '../../contract/generated/bodies.ts';
 import { texts } from '../../contract/texts.ts';
 import type { Field } from './fields.tsx';
 
-const t = texts({ 'zh-CN': { needed: '必填' }, 'en-US': { needed: 'Required' } });
+const t = texts({
+  needed: ['必填', 'Required'],
+});
 
 /** What a body needs; of a change also what a new record needs, which may not be emptied. */
 function requiredIn(route: Route): readonly string[] {

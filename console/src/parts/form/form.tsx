@@ -21,28 +21,23 @@ import { changed, given, initialOf, rebase, touched, type Fields } from './form-
 import { formName, useOpenNote } from './open-form.ts';
 
 const t = texts({
-  'zh-CN': {
-    save: '保存',
-    cancel: '取消',
-    saved: '已保存',
-    wait: (name: string, seconds: number) => `${name}（${seconds} 秒后）`,
-    stay: '继续填写',
-    conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
-    theirs: '采用对方的修改',
-    arrived: '上一次提交其实已经生效。请关闭此表单，先核对记录，再决定是否重新提交',
-  },
-  'en-US': {
-    save: 'Save',
-    cancel: 'Cancel',
-    saved: 'Saved',
-    wait: (name: string, seconds: number) => `${name} (in ${seconds} s)`,
-    stay: 'Keep editing',
-    conflict: (names: string) =>
-      `Someone else has just changed ${names}. Save again to overwrite their change`,
-    theirs: 'Use their change',
-    arrived:
-      'Your earlier attempt did take effect. Close this form and look at the record before you try again',
-  },
+  save: ['保存', 'Save'],
+  cancel: ['取消', 'Cancel'],
+  saved: ['已保存', 'Saved'],
+  wait: [
+    (name: string, seconds: number) => `${name}（${seconds} 秒后）`,
+    (name, seconds) => `${name} (in ${seconds} s)`,
+  ],
+  stay: ['继续填写', 'Keep editing'],
+  conflict: [
+    (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
+    (names) => `Someone else has just changed ${names}. Save again to overwrite their change`,
+  ],
+  theirs: ['采用对方的修改', 'Use their change'],
+  arrived: [
+    '上一次提交其实已经生效。请关闭此表单，先核对记录，再决定是否重新提交',
+    'Your earlier attempt did take effect. Close this form and look at the record before you try again',
+  ],
 });
 
 export interface FormProps {

@@ -7,22 +7,12 @@ import type { Control } from './fields.tsx';
 import { emptyLine, hasWrongPrice, isWhole, type Line } from './line.ts';
 
 const t = texts({
-  'zh-CN': {
-    product: '商品',
-    price: '单价',
-    quantity: '数量',
-    add: '添加一行',
-    remove: '删除这一行',
-    sum: '合计',
-  },
-  'en-US': {
-    product: 'Product',
-    price: 'Price',
-    quantity: 'Quantity',
-    add: 'Add a line',
-    remove: 'Remove this line',
-    sum: 'Total',
-  },
+  product: ['商品', 'Product'],
+  price: ['单价', 'Price'],
+  quantity: ['数量', 'Quantity'],
+  add: ['添加一行', 'Add a line'],
+  remove: ['删除这一行', 'Remove this line'],
+  sum: ['合计', 'Total'],
 });
 
 const sumOf = (lines: readonly Line[]): string =>

@@ -5,11 +5,8 @@ import type { Control, Field } from './fields.tsx';
 import { emptyLine, hasWrongPrice, isWhole, type Line } from './line.ts';
 
 const t = texts({
-  'zh-CN': { incomplete: '请填写每一行的商品、单价和数量', decimals: '最多两位小数' },
-  'en-US': {
-    incomplete: 'Every line needs a product, a price and a quantity',
-    decimals: 'At most two decimals',
-  },
+  incomplete: ['请填写每一行的商品、单价和数量', 'Every line needs a product, a price and a quantity'],
+  decimals: ['最多两位小数', 'At most two decimals'],
 });
 
 const LineTable = lazy(() => import('./line-table.tsx'));

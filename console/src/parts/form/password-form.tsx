@@ -8,22 +8,12 @@ import { failureOf, SendProblem } from '../show/problem.tsx';
 import { passwordRules } from './password-rules.ts';
 
 const t = texts({
-  'zh-CN': {
-    old: '原密码',
-    fresh: '新密码',
-    again: '再次输入新密码',
-    save: '修改密码',
-    differ: '两次输入不一致',
-    needed: '必填',
-  },
-  'en-US': {
-    old: 'Old password',
-    fresh: 'New password',
-    again: 'Repeat the new password',
-    save: 'Change password',
-    differ: 'The passwords do not match',
-    needed: 'Required',
-  },
+  old: ['原密码', 'Old password'],
+  fresh: ['新密码', 'New password'],
+  again: ['再次输入新密码', 'Repeat the new password'],
+  save: ['修改密码', 'Change password'],
+  differ: ['两次输入不一致', 'The passwords do not match'],
+  needed: ['必填', 'Required'],
 });
 
 type Change = Body<'PUT /api/admin/password'>;

@@ -11,18 +11,10 @@ import { clearing } from './clearing.tsx';
 import type { Control, Field } from './fields.tsx';
 
 const t = texts({
-  'zh-CN': {
-    search: '用户名、昵称或电话',
-    searching: '正在查找…',
-    none: '没有找到用户',
-    denied: '没有查看用户列表的权限，无法选择用户',
-  },
-  'en-US': {
-    search: 'Name or phone',
-    searching: 'Searching…',
-    none: 'No user found',
-    denied: 'You may not list users, so none can be chosen',
-  },
+  search: ['用户名、昵称或电话', 'Name or phone'],
+  searching: ['正在查找…', 'Searching…'],
+  none: ['没有找到用户', 'No user found'],
+  denied: ['没有查看用户列表的权限，无法选择用户', 'You may not list users, so none can be chosen'],
 });
 
 export const userPicker = (): Field<number> => ({

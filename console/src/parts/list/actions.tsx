@@ -23,14 +23,11 @@ import {
 } from '../resource.ts';
 
 const t = texts({
-  'zh-CN': {
-    done: '已完成',
-    overtaken: (name: string) => `${name}刚刚被其他人修改，请再看一次`,
-  },
-  'en-US': {
-    done: 'Done',
-    overtaken: (name: string) => `${name} has just been changed by someone else: look again`,
-  },
+  done: ['已完成', 'Done'],
+  overtaken: [
+    (name: string) => `${name}刚刚被其他人修改，请再看一次`,
+    (name) => `${name} has just been changed by someone else: look again`,
+  ],
 });
 
 /** An action of any resource. */

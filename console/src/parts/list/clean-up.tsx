@@ -10,19 +10,14 @@ import { FormDrawer } from '../form/form-drawer.tsx';
 import { useMay } from '../show/profile.ts';
 
 const t = texts({
-  'zh-CN': {
-    clean: '清理',
-    sure: (count: number) => `确定删除 ${count} 天以前的记录？删除后无法恢复`,
-    remove: '删除',
-    done: (count: number) => `已删除 ${count} 条`,
-  },
-  'en-US': {
-    clean: 'Clean up',
-    sure: (count: number) =>
+  clean: ['清理', 'Clean up'],
+  sure: [
+    (count: number) => `确定删除 ${count} 天以前的记录？删除后无法恢复`,
+    (count) =>
       `Delete the entries older than ${count} ${plural(count, 'day', 'days')}? They cannot be restored`,
-    remove: 'Delete',
-    done: (count: number) => `${count} deleted`,
-  },
+  ],
+  remove: ['删除', 'Delete'],
+  done: [(count: number) => `已删除 ${count} 条`, (count) => `${count} deleted`],
 });
 
 const days: Both = ['删除多少天以前的记录', 'Delete entries older than (days)'];

@@ -19,8 +19,9 @@ import { ActionButtons } from './actions.tsx';
 import { followMs } from './recovery.ts';
 
 const t = texts({
-  'zh-CN': { edit: '修改', create: (what: string) => `新建${what}`, created: '已创建' },
-  'en-US': { edit: 'Edit', create: (what: string) => `New ${what}`, created: 'Created' },
+  edit: ['修改', 'Edit'],
+  create: [(what: string) => `新建${what}`, (what) => `New ${what}`],
+  created: ['已创建', 'Created'],
 });
 
 /** One row, by the id in the URL. */

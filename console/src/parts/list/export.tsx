@@ -15,22 +15,12 @@ import type { AnyRow, ExportRoute } from '../resource.ts';
 import { followMs } from './recovery.ts';
 
 const t = texts({
-  'zh-CN': {
-    export: '导出',
-    exporting: '正在导出',
-    done: '导出完成',
-    failed: '导出失败',
-    save: '下载文件',
-    denied: '没有下载导出文件的权限',
-  },
-  'en-US': {
-    export: 'Export',
-    exporting: 'Exporting',
-    done: 'Export is ready',
-    failed: 'The export failed',
-    save: 'Download',
-    denied: 'You may not download exports',
-  },
+  export: ['导出', 'Export'],
+  exporting: ['正在导出', 'Exporting'],
+  done: ['导出完成', 'Export is ready'],
+  failed: ['导出失败', 'The export failed'],
+  save: ['下载文件', 'Download'],
+  denied: ['没有下载导出文件的权限', 'You may not download exports'],
 });
 
 export function ExportButton({ route, filters }: { route: ExportRoute; filters: AnyRow }) {

@@ -14,28 +14,15 @@ import { isPeriod, periodBounds, periodNames, periodOf, type PeriodName } from '
 import type { Change } from './use-list.ts';
 
 const t = texts({
-  'zh-CN': {
-    from: '开始日期',
-    to: '结束日期',
-    clear: '清除筛选',
-    period: '时间',
-    filters: '筛选',
-    more: '更多筛选',
-    fewer: '收起',
-    presets: '常用时间',
-    any: '不限',
-  },
-  'en-US': {
-    from: 'From',
-    to: 'To',
-    clear: 'Clear filters',
-    period: 'Period',
-    filters: 'Filters',
-    more: 'More filters',
-    fewer: 'Fewer filters',
-    presets: 'Common periods',
-    any: 'Any',
-  },
+  from: ['开始日期', 'From'],
+  to: ['结束日期', 'To'],
+  clear: ['清除筛选', 'Clear filters'],
+  period: ['时间', 'Period'],
+  filters: ['筛选', 'Filters'],
+  more: ['更多筛选', 'More filters'],
+  fewer: ['收起', 'Fewer filters'],
+  presets: ['常用时间', 'Common periods'],
+  any: ['不限', 'Any'],
 });
 
 type TakeChange = (change: Change, options?: { replace: boolean }) => void;

@@ -29,32 +29,20 @@ import { filterValues, useHiddenColumns, type Page } from './use-list.ts';
 import { Views } from './views.tsx';
 
 const t = texts({
-  'zh-CN': {
-    rows: (count: string, _: number) => `共 ${count} 条`,
-    create: (what: string) => `新建${what}`,
-    reload: '刷新',
-    columns: '显示的列',
-    compact: '紧凑显示',
-    pin: '固定到菜单顶部',
-    unpin: '取消固定',
-    sum: '计算合计',
-    total: (amount: string) => `合计 ${amount}`,
-    tiles: '显示为网格',
-    table: '显示为列表',
-  },
-  'en-US': {
-    rows: (count: string, exact: number) => `${count} ${plural(exact, 'entry', 'entries')}`,
-    create: (what: string) => `New ${what}`,
-    reload: 'Refresh',
-    columns: 'Columns',
-    compact: 'Compact rows',
-    pin: 'Pin to the top of the menu',
-    unpin: 'Unpin',
-    sum: 'Sum of amounts',
-    total: (amount: string) => `Total ${amount}`,
-    tiles: 'As a grid',
-    table: 'As a list',
-  },
+  rows: [
+    (count: string, _: number) => `共 ${count} 条`,
+    (count, exact) => `${count} ${plural(exact, 'entry', 'entries')}`,
+  ],
+  create: [(what: string) => `新建${what}`, (what) => `New ${what}`],
+  reload: ['刷新', 'Refresh'],
+  columns: ['显示的列', 'Columns'],
+  compact: ['紧凑显示', 'Compact rows'],
+  pin: ['固定到菜单顶部', 'Pin to the top of the menu'],
+  unpin: ['取消固定', 'Unpin'],
+  sum: ['计算合计', 'Sum of amounts'],
+  total: [(amount: string) => `合计 ${amount}`, (amount) => `Total ${amount}`],
+  tiles: ['显示为网格', 'As a grid'],
+  table: ['显示为列表', 'As a list'],
 });
 
 interface HeadProps {

@@ -33,31 +33,19 @@ import { Rows } from './rows.tsx';
 import { useList, useListState, type Page } from './use-list.ts';
 
 const t = texts({
-  'zh-CN': {
-    empty: '还没有数据',
-    prev: '上一页',
-    next: '下一页',
-    'jump-prev': '向前几页',
-    'jump-next': '向后几页',
-    nothing: '没有符合条件的数据',
-    clear: '清除筛选',
-    remove: (count: number) => `删除 ${count} 条`,
-    removeSure: (count: number) => `确定删除选中的 ${count} 条？删除后无法恢复`,
-    removed: '已删除',
-  },
-  'en-US': {
-    empty: 'Nothing here yet',
-    prev: 'Previous page',
-    next: 'Next page',
-    'jump-prev': 'Back several pages',
-    'jump-next': 'Forward several pages',
-    nothing: 'Nothing matches these filters',
-    clear: 'Clear filters',
-    remove: (count: number) => `Delete ${count}`,
-    removeSure: (count: number) =>
-      `Delete ${count} ${plural(count, 'entry', 'entries')}? This cannot be undone`,
-    removed: 'Deleted',
-  },
+  empty: ['还没有数据', 'Nothing here yet'],
+  prev: ['上一页', 'Previous page'],
+  next: ['下一页', 'Next page'],
+  'jump-prev': ['向前几页', 'Back several pages'],
+  'jump-next': ['向后几页', 'Forward several pages'],
+  nothing: ['没有符合条件的数据', 'Nothing matches these filters'],
+  clear: ['清除筛选', 'Clear filters'],
+  remove: [(count: number) => `删除 ${count} 条`, (count) => `Delete ${count}`],
+  removeSure: [
+    (count: number) => `确定删除选中的 ${count} 条？删除后无法恢复`,
+    (count) => `Delete ${count} ${plural(count, 'entry', 'entries')}? This cannot be undone`,
+  ],
+  removed: ['已删除', 'Deleted'],
 });
 
 // Needed once rows are selected.

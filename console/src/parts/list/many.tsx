@@ -13,20 +13,14 @@ import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';
 import { act, bodyOf, manyOf, useActions, type AnyAction } from './actions.tsx';
 
 const t = texts({
-  'zh-CN': {
-    run: (name: string, count: number) => `${name}（${count}）`,
-    sure: (name: string, count: number) => `对选中的 ${count} 条执行“${name}”？`,
-    done: (count: number) => `已完成 ${count} 条`,
-    refused: (count: number) => `${count} 条被拒绝`,
-    once: '对所有选中的记录生效',
-  },
-  'en-US': {
-    run: (name: string, count: number) => `${name} (${count})`,
-    sure: (name: string, count: number) => `${name}: ${count} selected ${plural(count, 'row', 'rows')}?`,
-    done: (count: number) => `${count} done`,
-    refused: (count: number) => `${count} refused`,
-    once: 'Applies to every selected row',
-  },
+  run: [(name: string, count: number) => `${name}（${count}）`, (name, count) => `${name} (${count})`],
+  sure: [
+    (name: string, count: number) => `对选中的 ${count} 条执行“${name}”？`,
+    (name, count) => `${name}: ${count} selected ${plural(count, 'row', 'rows')}?`,
+  ],
+  done: [(count: number) => `已完成 ${count} 条`, (count) => `${count} done`],
+  refused: [(count: number) => `${count} 条被拒绝`, (count) => `${count} refused`],
+  once: ['对所有选中的记录生效', 'Applies to every selected row'],
 });
 
 interface Props {

@@ -6,8 +6,9 @@ import { isOfInputMethod } from '../show/typed.ts';
 import { useReturnFocus } from '../show/focus.ts';
 
 const t = texts({
-  'zh-CN': { name: '视图名称', keep: '保存', cancel: '取消' },
-  'en-US': { name: 'Name of the view', keep: 'Save', cancel: 'Cancel' },
+  name: ['视图名称', 'Name of the view'],
+  keep: ['保存', 'Save'],
+  cancel: ['取消', 'Cancel'],
 });
 
 interface Props {

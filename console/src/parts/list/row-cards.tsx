@@ -8,7 +8,9 @@ import { idOf, labelColumn, labelOf, type AnyRow } from '../resource.ts';
 import { useHiddenColumns } from './use-list.ts';
 import { keyOf, RowLink, RowMenu, tickName, type RowsProps } from './row.tsx';
 
-const t = texts({ 'zh-CN': { sort: '排序' }, 'en-US': { sort: 'Sort by' } });
+const t = texts({
+  sort: ['排序', 'Sort by'],
+});
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === '';
 

@@ -11,8 +11,8 @@ import { useActions, useMayEdit, type AnyAction } from './actions.tsx';
 import type { ListState } from './codec.ts';
 
 const t = texts({
-  'zh-CN': { more: '操作', tick: (name: string) => `选择 ${name}` },
-  'en-US': { more: 'Actions', tick: (name: string) => `Select ${name}` },
+  more: ['操作', 'Actions'],
+  tick: [(name: string) => `选择 ${name}`, (name) => `Select ${name}`],
 });
 
 /** What a list passes to its view. */

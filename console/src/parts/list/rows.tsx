@@ -11,8 +11,8 @@ import { useHiddenColumns } from './use-list.ts';
 import { keyOf, RowLink, RowMenu, tickName, type RowsProps } from './row.tsx';
 
 const t = texts({
-  'zh-CN': { more: '操作', all: '选择全部' },
-  'en-US': { more: 'Actions', all: 'Select all' },
+  more: ['操作', 'Actions'],
+  all: ['选择全部', 'Select all'],
 });
 
 // The header keeps its place in a table of its own. To a reader of the screen both are parts of one.

@@ -12,26 +12,14 @@ import { isPeriod, periodBounds, periodOf } from './periods.ts';
 import { useHiddenColumns } from './use-list.ts';
 
 const t = texts({
-  'zh-CN': {
-    views: '视图',
-    save: '保存当前视图…',
-    copy: '复制链接',
-    copied: '链接已复制',
-    rename: '重命名视图',
-    renamed: '视图已重命名',
-    remove: '删除视图',
-    saved: '视图已保存',
-  },
-  'en-US': {
-    views: 'Views',
-    save: 'Save this view…',
-    copy: 'Copy the link',
-    copied: 'Link copied',
-    rename: 'Rename view',
-    renamed: 'View renamed',
-    remove: 'Delete view',
-    saved: 'View saved',
-  },
+  views: ['视图', 'Views'],
+  save: ['保存当前视图…', 'Save this view…'],
+  copy: ['复制链接', 'Copy the link'],
+  copied: ['链接已复制', 'Link copied'],
+  rename: ['重命名视图', 'Rename view'],
+  renamed: ['视图已重命名', 'View renamed'],
+  remove: ['删除视图', 'Delete view'],
+  saved: ['视图已保存', 'View saved'],
 });
 
 // Needed when a view is saved or renamed.

@@ -6,8 +6,9 @@ import { Value, type Cell } from './cells.tsx';
 import { enabled, nameOf, yesNo } from './states.tsx';
 
 const t = texts({
-  'zh-CN': { field: '字段', old: '原值', fresh: '新值' },
-  'en-US': { field: 'Field', old: 'Before', fresh: 'After' },
+  field: ['字段', 'Field'],
+  old: ['原值', 'Before'],
+  fresh: ['新值', 'After'],
 });
 
 interface Change {

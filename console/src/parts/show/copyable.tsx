@@ -5,7 +5,10 @@ import { useEffect, useState } from 'react';
 import { copyText } from '../../contract/plain-http.ts';
 import { texts } from '../../contract/texts.ts';
 
-const t = texts({ 'zh-CN': { copy: '复制', copied: '已复制' }, 'en-US': { copy: 'Copy', copied: 'Copied' } });
+const t = texts({
+  copy: ['复制', 'Copy'],
+  copied: ['已复制', 'Copied'],
+});
 
 const shownMs = 2000;
 

@@ -5,7 +5,9 @@ import { texts } from '../../contract/texts.ts';
 import type { Question } from '../resource.ts';
 import { failureOf, Trace } from './problem.tsx';
 
-const t = texts({ 'zh-CN': { back: '返回' }, 'en-US': { back: 'Back' } });
+const t = texts({
+  back: ['返回', 'Back'],
+});
 
 interface Asked extends Question {
   content?: ReactNode;

@@ -5,8 +5,8 @@ import { texts } from '../../contract/texts.ts';
 import { NotLoaded } from './not-loaded.tsx';
 
 const t = texts({
-  'zh-CN': { cell: '无法显示', part: '这一部分无法显示，其余内容不受影响' },
-  'en-US': { cell: 'Cannot be shown', part: 'This part cannot be shown; the rest of the page works' },
+  cell: ['无法显示', 'Cannot be shown'],
+  part: ['这一部分无法显示，其余内容不受影响', 'This part cannot be shown; the rest of the page works'],
 });
 
 interface Props {

@@ -11,31 +11,19 @@ import { useMay } from './profile.ts';
 import { Timeline, type Point } from './timeline.tsx';
 
 const t = texts({
-  'zh-CN': {
-    title: '操作记录',
-    none: '暂无修改',
-    created: '创建',
-    createdIt: '创建了此记录',
-    changed: '修改',
-    deleted: '删除',
-    adjusted: '调整了余额',
-    reset: '重置了密码',
-    refused: (what: string) => `${what}，被拒绝`,
-    older: (count: string, _: number) => `更早的 ${count} 条见操作日志`,
-  },
-  'en-US': {
-    title: 'History',
-    none: 'No edits yet',
-    created: 'Created',
-    createdIt: 'created it',
-    changed: 'changed it',
-    deleted: 'deleted it',
-    adjusted: 'adjusted the balance',
-    reset: 'reset the password',
-    refused: (what: string) => `${what} – refused`,
-    older: (count: string, exact: number) =>
-      `${count} older ${plural(exact, 'one is', 'ones are')} in the operation log`,
-  },
+  title: ['操作记录', 'History'],
+  none: ['暂无修改', 'No edits yet'],
+  created: ['创建', 'Created'],
+  createdIt: ['创建了此记录', 'created it'],
+  changed: ['修改', 'changed it'],
+  deleted: ['删除', 'deleted it'],
+  adjusted: ['调整了余额', 'adjusted the balance'],
+  reset: ['重置了密码', 'reset the password'],
+  refused: [(what: string) => `${what}，被拒绝`, (what) => `${what} – refused`],
+  older: [
+    (count: string, _: number) => `更早的 ${count} 条见操作日志`,
+    (count, exact) => `${count} older ${plural(exact, 'one is', 'ones are')} in the operation log`,
+  ],
 });
 
 type Entry = Row<'GET /api/admin/operation-logs'>;

@@ -5,16 +5,15 @@ import { isReachable, reloadOnce } from '../../contract/loading.ts';
 import { texts } from '../../contract/texts.ts';
 
 const t = texts({
-  'zh-CN': {
-    offline: '网络已断开，恢复后会自动打开这个页面',
-    failed: '页面文件无法加载，可能刚刚发布了新版本',
-    reload: '重新加载',
-  },
-  'en-US': {
-    offline: 'You are offline. This page opens by itself when the network is back',
-    failed: 'The files of this page cannot be loaded; a new version may have been released',
-    reload: 'Reload the page',
-  },
+  offline: [
+    '网络已断开，恢复后会自动打开这个页面',
+    'You are offline. This page opens by itself when the network is back',
+  ],
+  failed: [
+    '页面文件无法加载，可能刚刚发布了新版本',
+    'The files of this page cannot be loaded; a new version may have been released',
+  ],
+  reload: ['重新加载', 'Reload the page'],
 });
 
 const everyMs = 3000;

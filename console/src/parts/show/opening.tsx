@@ -1,7 +1,9 @@
 // In place of a drawer or form whose files are still on their way, as over a slow network.
 import { texts } from '../../contract/texts.ts';
 
-const t = texts({ 'zh-CN': { opening: '正在打开…' }, 'en-US': { opening: 'Opening…' } });
+const t = texts({
+  opening: ['正在打开…', 'Opening…'],
+});
 
 export const Opening = () => (
   <div className="opening" role="status">

@@ -10,8 +10,8 @@ import { LinkButton } from './link-button.tsx';
 import { useTitle } from './use-title.ts';
 
 const t = texts({
-  'zh-CN': { back: '返回', toList: '返回列表' },
-  'en-US': { back: 'Back', toList: 'Back to the list' },
+  back: ['返回', 'Back'],
+  toList: ['返回列表', 'Back to the list'],
 });
 
 /** Numbers of orders and payments leave no room for the buttons beside them. */

@@ -11,8 +11,10 @@ import { showCount } from './money.ts';
 import type { Tone } from './states.tsx';
 
 const t = texts({
-  'zh-CN': { table: '显示为表格', plot: '显示为图', nothing: '暂无数据', all: '合计' },
-  'en-US': { table: 'As a table', plot: 'As a plot', nothing: 'Nothing yet', all: 'All' },
+  table: ['显示为表格', 'As a table'],
+  plot: ['显示为图', 'As a plot'],
+  nothing: ['暂无数据', 'Nothing yet'],
+  all: ['合计', 'All'],
 });
 
 export interface Series {

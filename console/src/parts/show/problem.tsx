@@ -12,28 +12,24 @@ import { useListAddress } from './location.ts';
 import { showClock } from './time.ts';
 
 const t = texts({
-  'zh-CN': {
-    retry: '重试',
-    wait: (seconds: number) => `${seconds} 秒后重试`,
-    unexpected: '出现意外错误',
-    trace: '追踪号',
-    again: '未能确认是否已提交。服务已恢复，请再提交一次',
-    denied: '没有权限查看此页面，请联系管理员',
-    home: '返回首页',
-    back: (list: string) => `返回${list}`,
-    since: (clock: string) => `下面是 ${clock} 时的内容，恢复后自动刷新`,
-  },
-  'en-US': {
-    retry: 'Try again',
-    wait: (seconds: number) => `Try again in ${seconds} s`,
-    unexpected: 'Something unexpected went wrong',
-    trace: 'Trace',
-    again: 'It is not certain that this was sent. The service answers again: try once more',
-    denied: 'You have no permission for this page; ask an administrator',
-    home: 'Go to my first page',
-    back: (list: string) => `Back to ${list.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())}`,
-    since: (clock: string) => `Below is what it was at ${clock}; it is refreshed by itself`,
-  },
+  retry: ['重试', 'Try again'],
+  wait: [(seconds: number) => `${seconds} 秒后重试`, (seconds) => `Try again in ${seconds} s`],
+  unexpected: ['出现意外错误', 'Something unexpected went wrong'],
+  trace: ['追踪号', 'Trace'],
+  again: [
+    '未能确认是否已提交。服务已恢复，请再提交一次',
+    'It is not certain that this was sent. The service answers again: try once more',
+  ],
+  denied: ['没有权限查看此页面，请联系管理员', 'You have no permission for this page; ask an administrator'],
+  home: ['返回首页', 'Go to my first page'],
+  back: [
+    (list: string) => `返回${list}`,
+    (list) => `Back to ${list.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())}`,
+  ],
+  since: [
+    (clock: string) => `下面是 ${clock} 时的内容，恢复后自动刷新`,
+    (clock) => `Below is what it was at ${clock}; it is refreshed by itself`,
+  ],
 });
 
 export const failureOf = (error: unknown): Failure =>

@@ -7,18 +7,10 @@ import { Badge, states } from './states.tsx';
 import { showDuration } from './time.ts';
 
 const t = texts({
-  'zh-CN': {
-    progress: '进度',
-    rows: (_: number) => '行',
-    entries: (_: number) => '条',
-    left: (time: string) => `约剩 ${time}`,
-  },
-  'en-US': {
-    progress: 'Progress',
-    rows: (count: number) => plural(count, 'row', 'rows'),
-    entries: (count: number) => plural(count, 'entry', 'entries'),
-    left: (time: string) => `about ${time} left`,
-  },
+  progress: ['进度', 'Progress'],
+  rows: [(_: number) => '行', (count) => plural(count, 'row', 'rows')],
+  entries: [(_: number) => '条', (count) => plural(count, 'entry', 'entries')],
+  left: [(time: string) => `约剩 ${time}`, (time) => `about ${time} left`],
 });
 
 export interface Work {

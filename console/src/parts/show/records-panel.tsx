@@ -11,8 +11,7 @@ import { Problem } from './problem.tsx';
 import { useMay } from './profile.ts';
 
 const t = texts({
-  'zh-CN': { all: (total: number) => `全部 ${showCount(total)} 条` },
-  'en-US': { all: (total: number) => `All ${showCount(total)}` },
+  all: [(total: number) => `全部 ${showCount(total)} 条`, (total) => `All ${showCount(total)}`],
 });
 
 interface Props<R extends ListRoute> {

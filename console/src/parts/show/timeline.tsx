@@ -4,7 +4,9 @@ import { texts } from '../../contract/texts.ts';
 import type { Tone } from './states.tsx';
 import { Time } from './cells.tsx';
 
-const t = texts({ 'zh-CN': { unknown: '时间未记录' }, 'en-US': { unknown: 'Time not recorded' } });
+const t = texts({
+  unknown: ['时间未记录', 'Time not recorded'],
+});
 
 export interface Point {
   key: string;
