@@ -4,7 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
 import { concerns, config } from '../config/index.js';
+import { SchemaWriter } from '../src/api/declare/json-schema.js';
 import { opens, guardRoutes } from '../src/api/declare/permission.js';
+import { oneOf } from '../src/api/declare/response.js';
 import { fullPath, permissionOf } from '../src/api/declare/route.js';
 import { routes } from '../src/api/routes.js';
 import { jobs } from '../src/jobs/index.js';
@@ -51,6 +53,12 @@ test('a fixed path is declared before one with a parameter', (t) => {
       .filter((later) => pattern.test(label(later).replace(/\{\w+\}/g, '{}')));
     t.deepEqual(hidden.map(label), [], label(route));
   }
+});
+
+test('the document says of fixed values whether null is among them', (t) => {
+  const document = new SchemaWriter({});
+  t.deepEqual(document.output(oneOf('shop', 'phone').allow(null)).enum, ['shop', 'phone', null]);
+  t.deepEqual(document.output(oneOf('shop', 'phone')).enum, ['shop', 'phone']);
 });
 
 test('every path parameter has a schema', (t) => {

@@ -73,6 +73,8 @@ export class SchemaWriter {
       this.#annotate(part, schema as Schema, conversion);
     const full = { ...converted };
     if (typeof full.$ref === 'string') full.$ref = full.$ref.replace('#/$defs/', '#/components/schemas/');
+    // Joi says by the type alone that null is allowed beside fixed values.
+    if (Array.isArray(full.enum) && [full.type].flat().includes('null')) full.enum = [...full.enum, null];
     // A RegExp escapes slashes in its source; generators of clients would escape them once more.
     if (typeof full.pattern === 'string') full.pattern = full.pattern.replaceAll('\\/', '/');
     if (described.keys && full.properties)
