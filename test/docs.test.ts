@@ -243,5 +243,6 @@ test('every table has its growth and bound in docs/operations.md', (t) => {
   t.deepEqual(
     tables.filter((table) => !named.has(table)),
     [],
+    'each needs a line below "What grows"',
   );
 });

@@ -92,7 +92,11 @@ test('numbers, digests and times of examples have the form of those that are ans
   const times = fields.filter(([name = '', value]) => /_at$/.test(name) && typeof value === 'string');
   t.true(times.length > 50);
   for (const [name, value] of times)
-    t.regex(value as string, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, name);
+    t.regex(
+      value as string,
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+      `${name}: its example in vocabulary.ts`,
+    );
 });
 
 test('the signatures shown are those of what they stand beside', (t) => {

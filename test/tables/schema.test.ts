@@ -73,15 +73,16 @@ test('every class is attached to the database', (t) => {
 });
 
 test('a class has the columns of its table with their types', (t) => {
-  for (const table of allTables())
-    t.deepEqual(
-      [...table.columns].map(([name, type]) => declaredColumn(name, type)).sort(byName),
+  for (const { name: table, columns: declared } of allTables()) {
+    const stored = new Map(
       columns
-        .filter(({ table_name }) => table_name === table.name)
-        .map(storedColumn)
-        .sort(byName),
-      table.name,
+        .filter(({ table_name }) => table_name === table)
+        .map((column) => [column.column_name, storedColumn(column)]),
     );
+    t.deepEqual([...declared.keys()].sort(), [...stored.keys()].sort(), table);
+    for (const [name, type] of declared)
+      t.deepEqual(declaredColumn(type), stored.get(name), `${table}.${name}: class and table differ`);
+  }
 });
 
 test('a class has the keys of its table', (t) => {
@@ -95,10 +96,7 @@ test('a class has the keys of its table', (t) => {
   }
 });
 
-const byName = (one: { name: string }, other: { name: string }): number => (one.name < other.name ? -1 : 1);
-
-const declaredColumn = (name: string, { is }: ColumnType<unknown>) => ({
-  name,
+const declaredColumn = ({ is }: ColumnType<unknown>) => ({
   type: is.sqlType,
   isNullable: is.isNullable === true,
   isGenerated: is.isGenerated === true,
@@ -108,7 +106,6 @@ const declaredColumn = (name: string, { is }: ColumnType<unknown>) => ({
 });
 
 const storedColumn = (stored: StoredColumn) => ({
-  name: stored.column_name,
   // MariaDB shows a width of integers.
   type: stored.column_type.replace(/int\(\d+\)/, 'int'),
   isNullable: stored.is_nullable === 'YES',
