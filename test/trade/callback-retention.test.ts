@@ -9,6 +9,7 @@ import { periodOf } from '../../src/lib/values/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackState } from '../../src/models/trade/tables.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
+import { pruneNumbers } from '../../src/models/trade/third-party-number.js';
 import {
   callBack,
   makeMethod,
@@ -18,6 +19,7 @@ import {
   type MadePayment,
 } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
+import { rowsReadBy, statementsDuring } from '../support/statements.js';
 
 const service = serviceTest();
 
@@ -187,4 +189,28 @@ test.serial('a third-party number stays as long as its callback', async (t) => {
   t.is((await notify(other, names.disputed)).errorCode, 'payment_third_party_no_used');
   setClock(later(2 * days + 2));
   t.deepEqual(await known(), []);
+});
+
+test.serial('numbers past the retention are removed by reading each callback once', async (t) => {
+  const { callbackDays: days } = config.retention;
+  const at = later(-days - 3);
+  const count = 5000;
+  const rows = Array.from({ length: count }, (_, index) => [`MANY-${index}`, somePaymentNumber(at), at]);
+  for (let from = 0; from < count; from += 1000) {
+    const some = rows.slice(from, from + 1000);
+    await change(
+      `INSERT INTO payment_callbacks (period, type, third_party_no, payment_no, created_at, body, ip, state, verdict, trace_id)
+       VALUES ${some.map(() => `(${periodOf(at)}, 'mock', ?, ?, ?, '{}', '::1', 'settled', 'paid', 'x')`).join()}`,
+      some.flat(),
+    );
+    await change(
+      `INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES ${some.map(() => `('mock', ?, ?)`).join()}`,
+      some.flatMap((row) => row.slice(0, 2)),
+    );
+  }
+  const statements = await statementsDuring(pruneNumbers);
+  const left = await select(`SELECT 1 FROM third_party_numbers WHERE third_party_no LIKE 'MANY-%'`);
+  t.is(left.length, 0);
+  const reads = statements.filter((sql) => sql.includes('third_party_no IS NOT NULL') && sql.includes('LIMIT'));
+  t.true((await rowsReadBy(reads)) < 2 * count);
 });

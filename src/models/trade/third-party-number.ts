@@ -35,7 +35,6 @@ const batchSize = 1000;
 
 interface Shown {
   id: number;
-  created_at: Date;
   type: string;
   third_party_no: string;
 }
@@ -49,23 +48,24 @@ export async function pruneNumbers(): Promise<void> {
   for await (const shown of oldCallbacks(before)) await bulk.transact((t) => remove(shown, before, t));
 }
 
-const usedTwice = `state = 'refused' AND verdict = 'payment_third_party_no_used'`;
+const usedTwice = `(state = 'refused' AND verdict = 'payment_third_party_no_used')`;
 
-/** Callbacks with a number that are about to be deleted, oldest first. */
+/**
+ * Callbacks with a number that are about to be deleted, in the order of their ids: sorted by time, all that are left would
+ * be read for each batch.
+ */
 async function* oldCallbacks(before: Date): AsyncGenerator<Shown[]> {
-  for (const state of [`state = 'settled'`, usedTwice]) {
-    let last = { id: 0, created_at: new Date(0) };
-    for (;;) {
-      const rows = await bulk.select<Shown>(
-        `SELECT id, created_at, type, third_party_no FROM payment_callbacks
-         WHERE ${state} AND created_at < ? AND period <= ? AND third_party_no IS NOT NULL
-           AND created_at >= ? AND (created_at > ? OR id > ?) ORDER BY created_at, id LIMIT ${batchSize}`,
-        [before, periodOf(before), last.created_at, last.created_at, last.id],
-      );
-      if (rows.length > 0) yield rows;
-      if (rows.length < batchSize) break;
-      last = rows.at(-1) as Shown;
-    }
+  let lastId = 0;
+  for (;;) {
+    const rows = await bulk.select<Shown>(
+      `SELECT id, type, third_party_no FROM payment_callbacks
+       WHERE (state = 'settled' OR ${usedTwice}) AND created_at < ? AND period <= ? AND third_party_no IS NOT NULL
+         AND id > ? ORDER BY id LIMIT ${batchSize}`,
+      [before, periodOf(before), lastId],
+    );
+    if (rows.length > 0) yield rows;
+    if (rows.length < batchSize) return;
+    lastId = (rows.at(-1) as Shown).id;
   }
 }
 
