@@ -46,11 +46,6 @@ export class AlipayRefunds {
     this.#ledger = ledger;
   }
 
-  /** The merchant pays in. */
-  topUp(amount: Money): void {
-    this.funds = this.funds?.plus(amount);
-  }
-
   /** Completes a received refund. @throws Error when it is unknown */
   finish(refundNo: string, at = new Date()): void {
     const refund = this.#refunds.get(refundNo);
@@ -63,7 +58,7 @@ export class AlipayRefunds {
   drop(refundNo: string): void {
     const refund = this.#refunds.get(refundNo);
     this.#refunds.delete(refundNo);
-    if (refund) this.topUp(refund.amount);
+    if (refund) this.funds = this.funds?.plus(refund.amount);
   }
 
   stateOf(refundNo: string): 'done' | 'received' | undefined {

@@ -27,9 +27,6 @@ const refund = async (payment: Placed, amount: string): Promise<string> =>
 
 const shown = async (refundNo: string) => (await service.admin.get(`/refunds/${refundNo}`)).data;
 
-const isIn = (refundNo: string, status: string) =>
-  until(async () => (await shown(refundNo)).status === status);
-
 /** Sends or asks, and shows what became of it. */
 async function asked(refundNo: string) {
   await service.admin.post(`/refunds/${refundNo}/query`);
@@ -77,56 +74,7 @@ for (const type of types) {
     await askUntil(refundNo, 'succeeded');
     await agree(t, type, payment, '5.00');
   });
-
-  test.serial(`a refund that ${type} has no funds for waits for them`, async (t) => {
-    const payment = await paid(type);
-    if (type === 'wechat') companies.wechat.refunds.funds = 100;
-    else companies.alipay.refunds.funds = Money.from('1.00');
-    const refundNo = await refund(payment, '5.00');
-    await until(async () => /NOT_ENOUGH/.test((await shown(refundNo)).fail_reason ?? ''));
-    t.like(await shown(refundNo), { status: 'processing', needs_attention: false });
-    t.is(backAt(type, payment), 0n);
-    if (type === 'wechat') companies.wechat.refunds.topUp(1000);
-    else companies.alipay.refunds.topUp(Money.from('10.00'));
-    await askUntil(refundNo, 'succeeded');
-    await agree(t, type, payment, '5.00');
-  });
 }
-
-test.serial('a refund that Alipay has only received is asked about until it is done', async (t) => {
-  const payment = await paid('alipay');
-  companies.alipay.refunds.isDelayed = true;
-  const refundNo = await refund(payment, '5.00');
-  await isIn(refundNo, 'processing');
-  await until(() => companies.alipay.refunds.stateOf(refundNo) === 'received');
-  companies.alipay.refunds.finish(refundNo);
-  await askUntil(refundNo, 'succeeded');
-  await agree(t, 'alipay', payment, '5.00');
-});
-
-test.serial(
-  'a refund to a dead card is flagged, and booked once a person has helped at WeChat',
-  async (t) => {
-    const payment = await paid('wechat');
-    companies.wechat.refunds.outcome = 'ABNORMAL';
-    const refundNo = await refund(payment, '5.00');
-    await until(async () => (await asked(refundNo)).needs_attention, 15_000, 300);
-    t.like(await shown(refundNo), { status: 'processing', fail_reason: 'refund_stuck' });
-    companies.wechat.refunds.settle(refundNo, 'SUCCESS');
-    await askUntil(refundNo, 'succeeded');
-    t.like(await shown(refundNo), { needs_attention: false, fail_reason: null });
-    await agree(t, 'wechat', payment, '5.00');
-  },
-);
-
-test.serial('a refund that WeChat closes releases its amount and is flagged', async (t) => {
-  const payment = await paid('wechat');
-  companies.wechat.refunds.outcome = 'CLOSED';
-  const refundNo = await refund(payment, '5.00');
-  await askUntil(refundNo, 'failed');
-  t.like(await shown(refundNo), { needs_attention: true, fail_reason: 'refund_failed' });
-  await agree(t, 'wechat', payment, '0.00');
-});
 
 test.serial('a reason of more bytes than WeChat takes is sent as far as it fits', async (t) => {
   const payment = await paid('wechat');
