@@ -79,8 +79,8 @@ export const payments: Fault[] = [
     from: 'undefined, last)',
     to: 'last, last)',
     breaks: 'what was made last month and paid this month is not found',
-    test: paymentTests,
-    match: 'a payment of last month is found by its pay time this month',
+    test: 'test/trade/months.test.ts',
+    match: 'payments are found by the day they were paid*',
   },
   {
     file: placement,

@@ -200,7 +200,8 @@ for (const { title, zone, day, inside, outside, offset } of [
     }
     const admin = await adminAt('2027-12-01T00:00:00Z');
     const list = `/payments?payment_method_id=${method.id}&time_field=pay_time&order_by=pay_time:asc`;
-    const range = `${list}&start_time=${day}&end_time=${day}`;
+    const days = `start_time=${day}&end_time=${day}`;
+    const range = `${list}&${days}`;
     const { data } = await admin.get(`${range}&timezone=${zone}`);
     const times = data.list.map(({ pay_time }: { pay_time: string }) => pay_time);
     t.deepEqual(
@@ -211,6 +212,8 @@ for (const { title, zone, day, inside, outside, offset } of [
     for (const time of times) t.regex(time, new RegExp(`^${day}T.*${offset.replace('+', '\\+')}$`));
     const inHeader = await admin.get(range, { 'X-Timezone': zone });
     t.deepEqual(inHeader.data.list, data.list);
+    const made = await admin.get(`/payments?payment_method_id=${method.id}&${days}`);
+    t.is(made.data.total, 0, 'by when they were made');
     const [start, end] = inside as [string, string];
     const exact = await admin.get(`${list}&start_time=${start}&end_time=${end}`);
     t.deepEqual(

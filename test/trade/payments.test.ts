@@ -2,14 +2,12 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { outcome } from '../support/client.js';
 import {
   callBack,
   makeMethod,
   makeOrder,
   makePayment,
-  makeUser,
   mockSign,
   somePaymentNumber,
   unique,
@@ -134,24 +132,6 @@ test('initiate places the payment with the channel', async (t) => {
   t.is((await paymentsOf(order.order_no)).length, 2);
 });
 
-test('twenty concurrent requests with one Idempotency-Key create one payment', async (t) => {
-  const order = await makeOrder(service.admin);
-  const headers = { 'Idempotency-Key': unique('key-') };
-  const body = { order_no: order.order_no, initiate: true };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => create(body, headers)));
-  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-  t.is(new Set(answers.map(({ data }) => data.payment_no)).size, 1);
-  t.is(new Set(answers.map(({ data }) => data.gateway.sign)).size, 1);
-  t.is((await create({ ...body, remark: 'other' }, headers)).errorCode, 'idempotency_key_reused');
-  const asOrder = await service.admin.post(
-    '/orders',
-    { user_id: (await makeUser(service.admin)).id, details: [{ product_name: 'x', price: 1, quantity: 1 }] },
-    headers,
-  );
-  t.is(asOrder.status, 200, 'orders and payments have keys of their own');
-  t.is((await paymentsOf(order.order_no)).length, 1);
-});
-
 test('querying a mock payment returns its state', async (t) => {
   const { admin } = service;
   const state = async (reference: string | number) => (await admin.post(`/payments/${reference}/query`)).data;
@@ -216,58 +196,6 @@ test('payments are filtered by number, order, third-party number, method, user a
   t.deepEqual(await found('status=pending&needs_attention=false'), [second.payment_no]);
   t.deepEqual(await found('needs_attention=true'), []);
   t.deepEqual(await found('start_time=2000-01-01&end_time=2000-01-31&time_field=pay_time'), []);
-});
-
-/** A payment of a method of its own, made and paid at those instants. */
-async function paidAt(made: Date, paid: Date): Promise<{ number: string; methodId: number }> {
-  const { id } = await makeMethod(service.admin);
-  const payment = await makePayment(service.admin, id);
-  const number = somePaymentNumber(made);
-  await change(
-    `UPDATE payments SET payment_no = ?, period = ?, created_at = ?, status = 'paid', pay_time = ? WHERE payment_no = ?`,
-    [number, paymentPeriod(number) ?? 0, made, paid, payment.payment_no],
-  );
-  return { number, methodId: id };
-}
-
-const startOfMonth = (): Date => {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
-};
-
-test('a payment of last month is found by its pay time this month', async (t) => {
-  const { admin } = service;
-  const first = startOfMonth();
-  const paid = new Date(first.getTime() + 30 * 60_000);
-  const { methodId } = await paidAt(new Date(first.getTime() - 10 * 86_400_000), paid);
-  const day = first.toISOString().slice(0, 10);
-  const found = async (query: string, headers?: Record<string, string>) =>
-    (await admin.get(`/payments?payment_method_id=${methodId}&${query}`, headers)).data.list.map(
-      (row: { pay_time: string | null }) => row.pay_time,
-    );
-  const utc = paid.toISOString();
-  t.deepEqual(await found(`time_field=pay_time&start_time=${day}&end_time=${day}`), [utc]);
-  t.deepEqual(await found(`start_time=${day}`), [], 'made before');
-  t.deepEqual(await found(`end_time=${day}`), [utc], 'created_at is the default');
-  const shanghai = `${day}T08:30:00.000+08:00`;
-  const range = `time_field=pay_time&start_time=${day}&end_time=${day}`;
-  t.deepEqual(await found(`${range}%2008:30:00&timezone=Asia/Shanghai`), [shanghai]);
-  t.deepEqual(await found(`${range}T08:29:59`, { 'X-Timezone': 'Asia/Shanghai' }), []);
-  t.deepEqual(await found(`${range}&timezone=America/New_York`), [], 'there it was still the day before');
-  t.is((await found(`time_field=pay_time&end_time=${day}`, { Timezone: 'Asia/Shanghai' }))[0], shanghai);
-});
-
-test('a payment is found by its pay time also when the clock of its company is behind at the turn of a month', async (t) => {
-  const first = startOfMonth();
-  const paid = new Date(first.getTime() - 90_000);
-  const { number, methodId } = await paidAt(first, paid);
-  const day = paid.toISOString().slice(0, 10);
-  const range = `time_field=pay_time&start_time=${day}&end_time=${day}`;
-  const { data } = await service.admin.get(`/payments?payment_method_id=${methodId}&${range}`);
-  t.deepEqual(
-    data.list.map(({ payment_no }: { payment_no: string }) => payment_no),
-    [number],
-  );
 });
 
 test('a pending payment can be placed repeatedly', async (t) => {
