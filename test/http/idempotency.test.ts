@@ -81,7 +81,7 @@ const creates: Record<string, () => Prepared | Promise<Prepared>> = {
   'payment.store': async () => {
     const { order_no } = await makeOrder(service.admin);
     const payment_method_id = (await makeMethod(service.admin)).id;
-    return ['payments', json('/payments', { order_no, payment_method_id })];
+    return ['payments', json('/payments', { order_no, payment_method_id, initiate: true })];
   },
   'refund.store': async () => {
     const { payment_no } = await paidPayment(service.admin);
@@ -207,6 +207,19 @@ test.serial('only one of twenty different requests under one key takes effect', 
     if (`request ${index % 4}` === row?.remark) t.deepEqual([status, data.order_no], [200, row.order_no]);
     else t.deepEqual([status, errorCode], [422, 'idempotency_key_reused']);
   }
+});
+
+test.serial('a key stands for the values of a body, and is a word', async (t) => {
+  const { admin } = service;
+  const user_id = (await makeUser(admin)).id;
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const details = [{ product_name: 'Tea', price: '3.50', quantity: 2 }];
+  const { data } = await admin.post('/orders', { user_id, details, remark: 'once' }, headers);
+  const lines = [{ quantity: 2, price: 3.5, product_name: 'Tea' }];
+  const rewritten = { remark: 'once', details: lines, user_id };
+  t.is((await admin.post('/orders', rewritten, headers)).data.order_no, data.order_no);
+  for (const key of ['x'.repeat(129), 'two words'])
+    t.is((await admin.post('/orders', rewritten, { 'Idempotency-Key': key })).status, 422);
 });
 
 test.serial('the same payment with and without initiate are different requests', async (t) => {

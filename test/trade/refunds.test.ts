@@ -106,19 +106,6 @@ test('a refund of a payment in the next month is sent now', async (t) => {
   t.like(await booksOf(payment), { refund_reserved: '12.30', refunded_amount: '12.30' });
 });
 
-test('one Idempotency-Key makes one refund', async (t) => {
-  const payment = await paidPayment(service.admin, methodId);
-  const key = { 'Idempotency-Key': unique('refund-') };
-  const body = { payment_no: payment.payment_no, amount: '1.00' };
-  const answers = await Promise.all(Array.from({ length: 10 }, () => ask(body, key)));
-  t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-  t.is(new Set(answers.map(({ data }) => data.refund_no)).size, 1);
-  t.is((await ended(payment)).length, 1);
-  t.like(await booksOf(payment), { refund_reserved: '1.00', refunded_amount: '1.00' });
-  const other = await ask({ ...body, amount: '2.00' }, key);
-  t.deepEqual([other.status, other.errorCode], [422, 'idempotency_key_reused']);
-});
-
 test('a refund to the balance is given at once, and once', async (t) => {
   const payment = await paidPayment(service.admin, methodId, '30.00');
   const key = { 'Idempotency-Key': unique('refund-') };
