@@ -131,8 +131,8 @@ export const callbacks: Fault[] = [
     from: `ORDER BY c.state = 'refused', c.id DESC`,
     to: `ORDER BY c.id`,
     breaks: 'forged attempts hide the genuine one',
-    test: 'test/trade/callback-retention.test.ts',
-    match: 'attempts are shown without secrets, newest first',
+    test: conflicts,
+    match: 'attempts are shown with their secrets masked',
   },
   {
     file: inbox,

@@ -1,8 +1,7 @@
-// Delivery of notices of payment companies: at once, late, many times, or never.
+// Delivery of notices of payment companies.
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { untouched } from './callbacks.js';
 
 /** A notice as its company sends it. */
@@ -34,25 +33,11 @@ export const flagged = (fail_reason: string) => ({
   order: untouched.order,
 });
 
-export interface DeliveryDials {
-  /** It never arrives. */
-  drop?: boolean;
-  /** It is sent so often, all at the same time. */
-  repeat?: number;
-  delayMs?: number;
-}
-
 /** More than a company has connections; a server in the same process takes them all. */
 const maxSockets = 200;
 
-/** Sends a notice to that address. @returns the answer to each copy; none when it was dropped */
-export async function deliver(
-  url: string,
-  notice: Notice,
-  { drop = false, repeat = 1, delayMs = 0 }: DeliveryDials = {},
-): Promise<NoticeAnswer[]> {
-  if (drop) return [];
-  await sleep(delayMs);
+/** Sends a notice to that address, so many copies at the same time. @returns the answer to each */
+export async function deliver(url: string, notice: Notice, repeat = 1): Promise<NoticeAnswer[]> {
   const agent = new Agent({ keepAlive: true, maxSockets });
   try {
     return await Promise.all(Array.from({ length: repeat }, () => send(agent, url, notice)));

@@ -148,7 +148,7 @@ test('a notice that changes nothing is stored once a day, however it is written'
       const answers = await deliver(
         `${service.url}/api/payment/notify/alipay`,
         companies.alipay.notice(form, { mutate }),
-        { repeat: 5 },
+        5,
       );
       for (const answer of answers) t.deepEqual(answer, yes.alipay);
     }

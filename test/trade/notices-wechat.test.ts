@@ -6,18 +6,9 @@ import '../support/open-results.js';
 import test, { type ExecutionContext } from 'ava';
 import { setClock } from '../../src/lib/values/clock.js';
 import { change, select } from '../../src/lib/database/db.js';
-import { openSealed } from '../../src/lib/channels/wechat-seal.js';
 import { untouched } from '../support/callbacks.js';
 import { companiesTest, type Placed } from '../support/companies.js';
-import {
-  deliver,
-  flagged,
-  refused,
-  yes,
-  type DeliveryDials,
-  type Notice,
-  type NoticeAnswer,
-} from '../support/notices.js';
+import { deliver, flagged, refused, yes, type Notice, type NoticeAnswer } from '../support/notices.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { WechatPlatform } from '../support/wechat-platform.js';
@@ -32,8 +23,8 @@ test.afterEach.always(() => setClock());
 const place = (methodId?: number): Promise<Placed> =>
   companies.place('wechat', { methodId, isFollowed: false });
 
-const send = (notice: Notice, dials?: DeliveryDials): Promise<NoticeAnswer[]> =>
-  deliver(`${service.url}/api/payment/notify/wechat`, notice, dials);
+const send = (notice: Notice, repeat: number): Promise<NoticeAnswer[]> =>
+  deliver(`${service.url}/api/payment/notify/wechat`, notice, repeat);
 
 const sendOne = (notice: Notice): Promise<NoticeAnswer> => companies.send('wechat', notice);
 
@@ -43,19 +34,6 @@ async function newPlatform(t: ExecutionContext): Promise<WechatPlatform> {
   t.teardown(() => platform.stop());
   return platform;
 }
-
-test.serial('V1: sealed text opens as the SDKs open it', (t) => {
-  const sealed = {
-    ciphertext: 'ulwSiIajGClcvcOYvOQ7+l+0PAbzzwI=',
-    nonce: 'uluk4a9R25RW',
-    associated_data: 'associatedData',
-  };
-  t.is(openSealed(sealed, 'a7cde1ZJB1kG2e7VfTs3jQzaWizur8Gb').toString(), 'message');
-  // A tag of four bytes can be guessed.
-  const bytes = Buffer.from(sealed.ciphertext, 'base64');
-  const short = { ...sealed, ciphertext: bytes.subarray(0, -12).toString('base64') };
-  t.throws(() => openSealed(short, 'a7cde1ZJB1kG2e7VfTs3jQzaWizur8Gb'));
-});
 
 test.serial('V2: only the bytes that were signed pay', async (t) => {
   const payment = await place();
@@ -232,8 +210,7 @@ test.serial(
     const at = new Date(Date.now() + 61_000);
     const notice = own.notice(own.paid(payment.payment_no), { at });
     const before = own.downloads;
-    for (const answer of await send(notice, { repeat: 20 }))
-      t.like(answer, refused('payment_key_unavailable', 503));
+    for (const answer of await send(notice, 20)) t.like(answer, refused('payment_key_unavailable', 503));
     t.is(own.downloads, before + 1, 'asked once a minute');
     t.like(await trace(payment), flagged('notice_unverified'));
     own.certificatesAway = false;
@@ -268,7 +245,7 @@ test.serial('what does not open under a key of ours causes no download', async (
   const dials = { at, by, apiV3Key: 'x'.repeat(32) };
   t.like(await sendOne(own.notice(own.paid(payment.payment_no), dials)), refused('payment_notify_invalid'));
   t.is(own.downloads, before);
-  for (const answer of await send(own.notice(own.paid(payment.payment_no), { at, by }), { repeat: 10 }))
+  for (const answer of await send(own.notice(own.paid(payment.payment_no), { at, by }), 10))
     t.like(answer, refused('payment_sign_invalid'));
   t.is(own.downloads, before + 1);
 });
@@ -301,17 +278,6 @@ test.serial('money with a time that cannot be is dated by the arrival of its not
     const { payment: paid } = await trace(payment);
     t.true(Date.parse(paid.pay_time) >= Date.parse(payment.created_at), paid.pay_time);
   }
-});
-
-test.serial('a dropped notice changes nothing; a late and repeated one pays once', async (t) => {
-  const payment = await place();
-  const notice = companies.wechat.notice(companies.wechat.paid(payment.payment_no));
-  t.deepEqual(await send(notice, { drop: true }), []);
-  t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
-  t.deepEqual(await send(notice, { delayMs: 200, repeat: 3 }), [yes.wechat, yes.wechat, yes.wechat]);
-  const { verdicts, payment: paid } = await trace(payment);
-  t.like(paid, { status: 'paid', needs_attention: false });
-  t.is(verdicts.filter((verdict: string) => verdict === 'paid').length, 1);
 });
 
 test.serial('a test of the method says that only the company signs', async (t) => {

@@ -36,7 +36,7 @@ const place = (type: Type, methodId?: number): Promise<Placed> =>
   companies.place(type, { methodId, isFollowed: false });
 
 const send = (type: Type, notice: Notice, repeat = 1, url = service.url): Promise<NoticeAnswer[]> =>
-  deliver(`${url}/api/payment/notify/${type}`, notice, { repeat });
+  deliver(`${url}/api/payment/notify/${type}`, notice, repeat);
 
 /** Where the newest attempt is replayed. */
 async function replayPath(payment: MadePayment): Promise<string> {

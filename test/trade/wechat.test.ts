@@ -229,20 +229,3 @@ test.serial('placing again under the same key asks for the same payment', async 
   t.false('gateway' in late.data);
   t.is(platform.transactions.length, before + 1);
 });
-
-test.serial('a notice whose sealed text is too short is answered like any other', async (t) => {
-  for (const bytes of [0, 1, 4, 15, 16, 17]) {
-    const ciphertext = Buffer.alloc(bytes, 1).toString('base64');
-    const resource = {
-      algorithm: 'AEAD_AES_256_GCM',
-      ciphertext,
-      nonce: '0123456789ab',
-      associated_data: '',
-    };
-    const { status, errorCode } = await service.anonymous.post('//api/payment/notify/wechat', {
-      id: unique(),
-      resource,
-    });
-    t.deepEqual([status, errorCode], [501, 'payment_gateway_not_implemented'], `${bytes} bytes`);
-  }
-});
