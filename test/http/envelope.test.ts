@@ -25,18 +25,26 @@ test('Accept-Language chooses the language of messages', async (t) => {
   const chinese = ['参数验证失败', '必填'];
   const english = ['Some parameters are missing or have the wrong type', 'is required'];
   for (const language of [
-    undefined,
-    'zh-CN',
-    'zh',
-    'fr',
-    '*',
-    'en;q=0.1, zh;q=0.9',
-    ';;;,,',
-    'x'.repeat(3000),
-  ]) {
+    ...[
+      undefined,
+      'zh-CN',
+      'zh',
+      'zh-TW',
+      'fr',
+      '*',
+      'fr, de',
+      'zh, en',
+      'english',
+      ';;;,,',
+      'x'.repeat(3000),
+    ],
+    ...['en;q=0.1, zh;q=0.9', 'en;q=0.5, zh;q=0.51', 'en;q=0'],
+  ])
     t.deepEqual(await said(language), chinese, language);
-  }
-  for (const language of ['en-US', 'en', 'EN-gb', 'fr, en;q=0.5', 'zh;q=0.1, en;q=0.9'])
+  for (const language of [
+    ...['en-US', 'en', 'EN-gb', 'en, zh', 'fr, en;q=0.5', 'zh;q=0.1, en;q=0.9'],
+    ...['en; Q=0.9 , zh;q=0.8', 'en;q=abc, zh;q=0.9'],
+  ])
     t.deepEqual(await said(language), english, language);
   t.is(JSON.parse((await admin.get('/heartbeat')).text).message, '操作成功');
   t.is(JSON.parse((await admin.get('/heartbeat', { 'Accept-Language': 'en-US' })).text).message, 'success');

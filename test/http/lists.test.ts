@@ -183,7 +183,9 @@ test('start and end are inclusive in the request zone', async (t) => {
     'yesterday',
     '2024-13-01',
     '2024-02-30',
+    '2024-03-10T24:30:00',
     '2024-03-10T25:00:00',
+    '20240310',
     '0000-01-01',
     '0999-12-31',
     '99999-01-01',
@@ -205,6 +207,7 @@ test('the zone comes from the query, X-Timezone or Timezone, in this order', asy
   t.is(await shown(''), '2024-07-01T00:00:00.123Z');
   t.is(await shown('&timezone=Asia/Shanghai', both), '2024-07-01T08:00:00.123+08:00');
   t.is(await shown('', both), '2024-07-01T02:00:00.123+02:00');
+  t.is(await shown('&timezone=asia/shanghai'), '2024-07-01T08:00:00.123+08:00');
   t.is(await shown('', { Timezone: 'America/New_York' }), '2024-06-30T20:00:00.123-04:00');
   t.is(await shown('&timezone=', { Timezone: 'Asia/Kolkata' }), '2024-07-01T05:30:00.123+05:30');
   t.is(await shown('&timezone=UTC'), '2024-07-01T00:00:00.123+00:00');
@@ -216,6 +219,7 @@ test('an unknown zone is refused whichever source names it', async (t) => {
     '+08:00',
     '__proto__',
     'constructor',
+    'toString',
     'Asia/Shanghai,UTC',
     'x'.repeat(5000),
   ]) {

@@ -7,7 +7,7 @@ import { change, select } from '../../src/lib/database/db.js';
 import { connectRedis } from '../../src/lib/redis/redis.js';
 import { outcome } from '../support/client.js';
 import { askExport, endOf } from '../support/exports.js';
-import { makeMethod, makeUser, unique, makeOrder, makePayment } from '../support/factories.js';
+import { makeMethod, makeUser, makeOrder, makePayment } from '../support/factories.js';
 import { paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
@@ -77,18 +77,11 @@ test('every amount in whole cents comes back with its digits', async (t) => {
 test('amounts that are not exact up to 10^13 are refused', async (t) => {
   const user = await makeUser(service.admin);
   const unacceptable = [
-    12.345,
-    0.1 * 3 + 1e-17,
-    0.1 + 0.2,
-    '12.345',
-    '1e3',
-    ' 1',
-    '',
-    '-1',
-    -0.01,
-    '10000000000000.01',
+    ...[12.345, 0.1 * 3 + 1e-17, 0.1 + 0.2, 0.001, -0.01, 1e13 + 1, 1e21],
+    ...['12.345', '1e3', ' 1', '1 ', '', '-1', '+1', '1.', '.5', '1,5', '0x10', '１', '١', 'NaN'],
+    ...['10000000000000.01', '9'.repeat(40)],
   ];
-  for (const price of [...unacceptable, 1e13 + 1, 1e21, '1,5', '١', 'NaN']) {
+  for (const price of unacceptable) {
     const answer = await place({ user_id: user.id, details: [line(price)] });
     t.is(answer.status, 422, `price ${price}`);
     t.is(answer.code, 30001);
@@ -158,29 +151,6 @@ test('only a known, enabled user can have an order', async (t) => {
   for (const user of [disabled, gone]) t.deepEqual(await rowCount(user.id), { orders: 0, details: 0 });
 });
 
-test('twenty concurrent requests with one Idempotency-Key create one order', async (t) => {
-  const user = await makeUser(service.admin);
-  const headers = { 'Idempotency-Key': unique('key-') };
-  const body = { user_id: user.id, details: [line('3.50', 2)], remark: 'once' };
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => service.admin.post('/orders', body, headers)),
-  );
-  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-  t.is(new Set(answers.map(({ data }) => data.order_no)).size, 1);
-  const reordered = {
-    remark: 'once',
-    details: [{ quantity: 2, price: 3.5, product_name: 'Tea' }],
-    user_id: user.id,
-  };
-  t.is((await service.admin.post('/orders', reordered, headers)).data.order_no, answers[0]?.data.order_no);
-  const other = await service.admin.post('/orders', { ...body, remark: 'twice' }, headers);
-  t.deepEqual(outcome(other), [422, 30002, 'idempotency_key_reused']);
-  t.deepEqual(await rowCount(user.id), { orders: 1, details: 1 });
-  for (const key of ['x'.repeat(129), 'two words']) {
-    t.is((await service.admin.post('/orders', body, { 'Idempotency-Key': key })).status, 422);
-  }
-});
-
 test('a malformed order reference is not found', async (t) => {
   for (const reference of [
     '0',
@@ -188,6 +158,8 @@ test('a malformed order reference is not found', async (t) => {
     '1.5',
     'ORD',
     'ORD20261301ARZ3NDEKTSV4RRFFQ69G5FAV',
+    `ORD202600${'0'.repeat(26)}`,
+    `ORD202611${'0'.repeat(25)}U`,
     'abc',
     '9'.repeat(16),
     "1' OR 1=1",
