@@ -2,10 +2,12 @@
 // rest as it should be. test/fuzz makes requests that are odd all over.
 import '../support/environment.js';
 import pLimit from 'p-limit';
-import type Joi from 'joi';
+import Joi from 'joi';
 import test from 'ava';
 import type { Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/routes.js';
+import type { AppError } from '../../src/lib/errors/app-error.js';
+import { coercer, validate } from '../../src/lib/input/validation.js';
 import { onLogLine } from '../../src/lib/watch/logger.js';
 import { makeAdmin, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
 import { malformed } from '../fuzz/send.js';
@@ -46,8 +48,8 @@ const asText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
 
 // A lone surrogate cannot be written in an address at all, and Node refuses addresses over 16 KiB by itself.
-const encoded = (text: string): string =>
-  encodeURIComponent(Buffer.from(text.slice(0, 300)).toString()).slice(0, 1500);
+const inAddress = (value: unknown): string => Buffer.from(asText(value).slice(0, 300)).toString();
+const encoded = (value: unknown): string => encodeURIComponent(inAddress(value)).slice(0, 1500);
 
 // What a schema may let through and a statement may stumble over.
 const oddTexts = ['茶', '😀', '\ud800', '\0', "'", '\\', 'x'.repeat(64)];
@@ -96,21 +98,52 @@ function oddValues(schema: Described): unknown[] {
 const maxOf = ({ rules = [] }: Described): number =>
   rules.find(({ name }) => name === 'max' || name === 'length')?.args?.limit ?? 5000;
 
-/** Requests with one odd thing: in the path, the query or the body. */
+type Part = Record<string, unknown>;
+
+/** Whether a part of a request comes through its schema, or is the first that is refused in those words. */
+function newsFor(schema: Joi.ObjectSchema = Joi.object()): (part: Part) => boolean {
+  const refusals = new Set<string>();
+  return (part) => {
+    try {
+      validate(schema, part);
+      return true;
+    } catch (error) {
+      return refusals.size < refusals.add(JSON.stringify((error as AppError).details)).size;
+    }
+  };
+}
+
+/** The same for parts that are texts in an address. */
+function newsInAddress(schema: Joi.ObjectSchema = Joi.object()): (part: Part) => boolean {
+  const [isNews, coerce] = [newsFor(schema), coercer(schema)];
+  return (part) =>
+    isNews(coerce(Object.fromEntries(Object.entries(part).map(([name, value]) => [name, inAddress(value)]))));
+}
+
+/** Requests with one odd thing: in the path, the query or the body. Refusals are all made alike, so one of a kind will do. */
 function oddRequests(route: Route): { path: string; body: unknown }[] {
   const at = (name: (parameter: string) => string): string =>
     (route.host ? '/' : '') + route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => name(parameter));
   const path = at((parameter) => (parameter === 'type' ? 'mock' : '3'));
   const keys = describe(route.body);
   const body = route.method === 'GET' ? undefined : needed(keys);
-  const names = route.path.includes('{') ? [...oddTexts, ...oddNumbers].map(asText) : [];
+  const parameters = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+  // A client would resolve what is empty, and Node.js refuses a zero byte by itself.
+  const names = [...oddTexts, ...oddNumbers].filter((name) => parameters.length > 0 && name !== '\0');
+  const isNewName = newsInAddress(route.params);
+  const isNewQuery = newsInAddress(route.query);
   return [
-    // A client would resolve what is empty, and Node.js refuses a zero byte by itself.
-    ...names.filter((name) => name !== '\0').map((name) => ({ path: at(() => encoded(name)), body })),
+    ...names
+      .filter((name) => isNewName(Object.fromEntries(parameters.map((parameter) => [parameter, name]))))
+      .map((name) => ({ path: at(() => encoded(name)), body })),
     ...Object.entries(describe(route.query)).flatMap(([name, schema]) =>
-      oddValues(schema).map((value) => ({ path: `${path}?${name}=${encoded(asText(value))}`, body })),
+      oddValues(schema)
+        .filter((value) => isNewQuery({ [name]: value }))
+        .map((value) => ({ path: `${path}?${name}=${encoded(value)}`, body })),
     ),
-    ...(body ? oddValues({ type: 'object', keys }).map((odd) => ({ path, body: odd })) : []),
+    ...(body ? (oddValues({ type: 'object', keys }) as Part[]) : [])
+      .filter(newsFor(route.body))
+      .map((odd) => ({ path, body: odd })),
   ];
 }
 
