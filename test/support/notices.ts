@@ -33,12 +33,9 @@ export const flagged = (fail_reason: string) => ({
   order: untouched.order,
 });
 
-/** More than a company has connections; a server in the same process takes them all. */
-const maxSockets = 200;
-
 /** Sends a notice to that address, so many copies at the same time. @returns the answer to each */
 export async function deliver(url: string, notice: Notice, repeat = 1): Promise<NoticeAnswer[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets });
+  const agent = new Agent({ keepAlive: true });
   try {
     return await Promise.all(Array.from({ length: repeat }, () => send(agent, url, notice)));
   } finally {

@@ -181,7 +181,7 @@ test.serial('companies are asked ten times a second at most', async (t) => {
 });
 
 test.serial('payments that were paid meanwhile take no turn of those that are asked about', async (t) => {
-  const payments = await Promise.all(Array.from({ length: 30 }, () => place('alipay')));
+  const payments = await Promise.all(Array.from({ length: 5 }, () => place('alipay')));
   for (const payment of payments) {
     pay('alipay', payment);
     await send('alipay', companies.noticeOf('alipay', payment));

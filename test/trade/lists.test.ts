@@ -235,7 +235,7 @@ for (const [list, choice] of [
         const ids = data.list.map(({ id }: Row) => id);
         t.deepEqual({ ids, total: data.total }, expected(wanted), asked(wanted));
       }),
-      { numRuns: 150, endOnFailure: true },
+      { numRuns: 60, endOnFailure: true },
     );
   });
 }
