@@ -3,7 +3,7 @@ import '../support/shared-environment.js';
 import test from 'ava';
 import { Client } from '../support/client.js';
 import { askExport, endOf } from '../support/exports.js';
-import { makeOrder, unique } from '../support/factories.js';
+import { unique } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
@@ -149,15 +149,6 @@ test('a form may send 0 or an empty text for none', async (t) => {
   t.is((await admin.put(`/admins/${made.data.id}`, { department_id: '' })).status, 200);
   const permission = { name: 'x', slug: unique('x.'), method: 'GET', path: '/x', menu_id: 0 };
   t.like((await admin.post('/permissions', permission)).data, { menu_id: null });
-});
-
-test('an order accepts the fields it was returned with', async (t) => {
-  const { id } = await makeOrder(admin);
-  const shown = (await admin.get(`/orders/${id}`)).data as { status: string };
-  t.is((await admin.put(`/orders/${id}`, shown)).status, 200);
-  const refused = await admin.put(`/orders/${id}`, { status: 'paid' });
-  t.deepEqual([refused.status, refused.errorCode], [422, 'order_status_unsettable']);
-  t.is((await admin.put(`/orders/${id}`, { status: 'cancelled' })).data.status, 'cancelled');
 });
 
 test('a role form gets all enabled permissions at once, grouped by menu', async (t) => {

@@ -12,12 +12,10 @@ import {
   makeMethod,
   makePayment,
   mockSign,
-  signedInWith,
   unique,
   type MadePayment,
 } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
-import { until } from '../support/until.js';
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
@@ -173,30 +171,6 @@ test('a used number is refused also when its callback was not kept whole', async
     'payment_third_party_no_used',
   ]);
   t.is((await trace(second)).payment.status, 'pending');
-});
-
-test('a replay requires its own permission', async (t) => {
-  const { payment, callback, repair } = await refusedPayment();
-  await repair();
-  const stranger = await signedInWith(service.admin, ['payment.show', 'payment.update', 'payment.query']);
-  t.is((await replay(payment, callback, stranger)).status, 403);
-  t.like(await trace(payment), untouched);
-  const helper = await signedInWith(service.admin, ['payment.replay']);
-  t.is((await replay(payment, callback, helper)).data.outcome, 'paid');
-  const path = `/api/admin/payments/${payment.payment_no}/callbacks/${callback}/replay`;
-  const entries = () =>
-    select<{ username: string; status: number }>(
-      'SELECT username, status FROM operation_logs WHERE path = ? ORDER BY created_at',
-      [path],
-    );
-  await until(async () => (await entries()).length === 2);
-  t.deepEqual(
-    (await entries()).map(({ username, status }) => [username, status]),
-    [
-      [stranger.account?.username, 403],
-      [helper.account?.username, 200],
-    ],
-  );
 });
 
 test('the stored signature of a refused callback is sealed', async (t) => {

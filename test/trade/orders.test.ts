@@ -223,6 +223,12 @@ test('cancelling an order cancels its pending payments', async (t) => {
   t.is((await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' })).status, 200);
 });
 
+test('nobody makes an order paid', async (t) => {
+  const { id } = await makeOrder(service.admin);
+  const refused = await service.admin.put(`/orders/${id}`, { status: 'paid' });
+  t.deepEqual([refused.status, refused.errorCode], [422, 'order_status_unsettable']);
+});
+
 test('a paid order cannot be cancelled', async (t) => {
   const { admin } = service;
   const orderNo = await paidOrder();

@@ -11,7 +11,6 @@ import {
   mockSign,
   somePaymentNumber,
   unique,
-  signedInWith,
 } from '../support/factories.js';
 import { paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
@@ -243,12 +242,4 @@ test('a disabled method places no payments', async (t) => {
   t.like(await selectRow('SELECT status FROM payments WHERE payment_no = ?', [payment_no]), {
     status: 'pending',
   });
-});
-
-test('placing requires the permission to create payments', async (t) => {
-  const { payment_no } = await makePayment(service.admin);
-  const reader = await signedInWith(service.admin, ['payment.index', 'payment.show']);
-  t.is((await reader.post(`/payments/${payment_no}/place`)).status, 403);
-  const cashier = await signedInWith(service.admin, ['payment.store']);
-  t.is((await cashier.post(`/payments/${payment_no}/place`)).status, 200);
 });

@@ -11,7 +11,6 @@ import {
   makeMethod,
   makeOrder,
   makePayment,
-  signedInWith,
   somePaymentNumber,
   unique,
 } from '../support/factories.js';
@@ -191,24 +190,6 @@ test('money of a channel that cannot refund goes to the balance', async (t) => {
   t.deepEqual(await refundsOf(payment), []);
   const given = await ask({ payment_no: payment.payment_no, destination: 'balance' });
   t.like(given.data, { status: 'succeeded', destination: 'balance', amount: 12.3 });
-});
-
-test('each action on refunds needs its permission', async (t) => {
-  const payment = await paidPayment(service.admin, methodId);
-  const { refund_no } = (await ask({ payment_no: payment.payment_no, amount: '1.00' })).data;
-  const clerk = await signedInWith(service.admin, ['refund.index', 'refund.show']);
-  t.is((await clerk.get('/refunds')).status, 200);
-  t.is((await clerk.get(`/refunds/${refund_no}`)).status, 200);
-  const body = { payment_no: payment.payment_no, destination: 'channel', reason: 'r' };
-  const refused = [
-    await clerk.post('/refunds', body),
-    await clerk.post('/refunds/export', {}),
-    await clerk.put(`/refunds/${refund_no}`, { needs_attention: false, fail_reason: 'x' }),
-    await clerk.post(`/refunds/${refund_no}/approve`),
-    await clerk.post(`/refunds/${refund_no}/reject`),
-    await clerk.post(`/refunds/${refund_no}/query`),
-  ];
-  for (const answer of refused) t.deepEqual([answer.status, answer.errorCode], [403, 'no_permission']);
 });
 
 test('refunds are listed, summed and exported by their filters', async (t) => {
