@@ -21,12 +21,11 @@ import { until } from '../support/until.js';
 const service = serviceTest();
 const companies = companiesTest(service);
 const { noticeOf, send: sendOne, trace } = companies;
-/** It waits and gives up as in production, and limits refused callbacks. */
+/** It waits and gives up as in production. */
 let other: TestProcess;
 
 test.before(async () => {
-  const limits = { LIMITS_ENABLED: 'true', LIMIT_REFUSED_CALLBACKS: '5' };
-  other = await startApi({ CALLBACK_WAIT_MS: '2000', CALLBACK_DEADLINE_MS: '2000', ...limits });
+  other = await startApi({ CALLBACK_WAIT_MS: '2000', CALLBACK_DEADLINE_MS: '2000' });
 });
 
 test.afterEach.always(() => setClock());
@@ -213,26 +212,6 @@ for (const type of types) {
     t.true(isYes(type, await sendOne(type, notice)));
     t.is((await trace(payment)).payment.status, 'paid');
   });
-
-  test.serial(`${type}: a number that paid another payment is never a yes`, async (t) => {
-    const [first, second] = [await place(type), await place(type)];
-    const more = { transaction_id: `T-${type}`, trade_no: `T-${type}` };
-    t.true(isYes(type, await sendOne(type, noticeOf(type, first, more))));
-    t.like(await sendOne(type, noticeOf(type, second, more)), {
-      status: 400,
-      slug: 'payment_third_party_no_used',
-    });
-    t.like((await trace(second)).payment, { status: 'pending', fail_reason: 'third_party_no_used' });
-  });
-
-  test.serial(`${type}: a body that is too large is never a yes`, async (t) => {
-    const payment = await place(type);
-    const { headers, body } = noticeOf(type, payment);
-    const large =
-      type === 'wechat' ? `${body}${' '.repeat(64 * 1024)}` : `${body}&x=${'x'.repeat(64 * 1024)}`;
-    t.like(await sendOne(type, { headers, body: large }), { status: 413, slug: 'payload_too_large' });
-    t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
-  });
 }
 
 test.serial('the document has the yes of each company', async (t) => {
@@ -248,23 +227,6 @@ interface Document {
     { post: { responses: Record<number, { description: string; content?: Record<string, object> }> } }
   >;
 }
-
-test.serial(
-  'a stranger who is refused too often is answered 429, and notices pay all the same',
-  async (t) => {
-    for (const type of types) {
-      const payment = await place(type);
-      const [headers, body] = [{ 'Content-Type': 'application/json' }, '{"id":"x"}'];
-      const answers: NoticeAnswer[] = [];
-      for (let times = 0; times < 8; times++)
-        answers.push(...(await send(type, { headers, body }, 1, other.url)));
-      t.false(answers.some((answer) => isYes(type, answer)));
-      t.true(answers.some(({ status }) => status === 429));
-      t.true(isYes(type, (await send(type, noticeOf(type, payment), 1, other.url))[0] as NoticeAnswer));
-      t.is((await trace(payment)).payment.status, 'paid');
-    }
-  },
-);
 
 /** A notice of Alipay that was refused, and that is right as it is stored: its fields alone, as earlier releases did. */
 async function refusedByMistake(payment: Placed): Promise<string> {

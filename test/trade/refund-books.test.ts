@@ -64,16 +64,6 @@ for (const type of types) {
     const more = { payment_no: payment.payment_no, amount: '0.01', destination: 'channel', reason: 'more' };
     t.is((await service.admin.post('/refunds', more)).errorCode, 'refund_exceeds_payment');
   });
-
-  test.serial(`a refund whose answer from ${type} was lost is done once`, async (t) => {
-    const payment = await paid(type);
-    companies[type].results.moods.refund = 'cut';
-    const refundNo = await refund(payment, '5.00');
-    await until(() => companies[type].results.count('refund') > 0 && backAt(type, payment) === 500n);
-    companies[type].results.reset();
-    await askUntil(refundNo, 'succeeded');
-    await agree(t, type, payment, '5.00');
-  });
 }
 
 test.serial('a reason of more bytes than WeChat takes is sent as far as it fits', async (t) => {

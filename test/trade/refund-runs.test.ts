@@ -103,6 +103,7 @@ test.serial('a refund whose answer was lost is booked once', async (t) => {
   await Promise.all(Array.from({ length: 8 }, () => run(refund_no)));
   t.is((await refundRow(refund_no)).status, 'succeeded');
   t.deepEqual(asked(refund_no), ['refund', 'queryRefund']);
+  t.is(companies.wechat.refunds.refundedOf(payment_no), 500);
   t.like(await booksOf({ payment_no }), given);
 });
 
