@@ -235,13 +235,6 @@ test('a path with ** is refused: * stands for one segment', async (t) => {
   t.deepEqual([refused.status, refused.errors], [422, { path: ['格式不正确'] }]);
 });
 
-test('creating payments requires the slug payment.store', async (t) => {
-  const byPath = await holderOf((await makePermission({ method: 'POST', path: '/payments' })).id);
-  t.deepEqual(outcome(await byPath.post('/payments', {})), noPermission);
-  const bySlug = await holderOf(await permissionId(admin, 'payment.store'));
-  t.is((await bySlug.post('/payments', {})).status, 400);
-});
-
 test('deleting a permission never opens a route', async (t) => {
   const permission = await makePermission({ path: '/roles' });
   const [own, stranger] = [await holderOf(permission.id), await holderOf()];
