@@ -132,32 +132,6 @@ test.serial('read-all covers only existing notifications', async (t) => {
   t.is((await late.get('/notifications')).data.total, 0);
 });
 
-test.serial('every administrator is notified once of a payment that needs attention', async (t) => {
-  const socket = await openSocket(second.url, await ticketOf(await newAdmin()));
-  const payment = await makePayment(service.admin);
-  await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-  for (let time = 0; time < 3; time++) {
-    const answer = await callBack(service.anonymous, payment);
-    t.is(answer.data.status, 'paid');
-  }
-  const { data } = await socket.frame('notification');
-  t.is(data.type, 'system');
-  t.true(data.content.includes(payment.payment_no));
-  const [{ sent } = { sent: 0 }] = await select<{ sent: number }>(
-    'SELECT COUNT(*) AS sent FROM notifications WHERE content LIKE ?',
-    [`%${payment.payment_no}%`],
-  );
-  t.is(sent, 1);
-  // As if the worker had died before it notified anybody.
-  await change('UPDATE notifications SET undelivered_since = created_at WHERE content LIKE ?', [
-    `%${payment.payment_no}%`,
-  ]);
-  await until(
-    () =>
-      socket.frames.filter((frame) => String(frame.data?.content).includes(payment.payment_no)).length === 2,
-  );
-});
-
 test.serial('invalid notifications are refused', async (t) => {
   const refused = await service.admin.post('/notifications', { title: 'x'.repeat(151), content: '' });
   t.is(refused.status, 422);
