@@ -14,6 +14,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { writeLogins } from '../support/logs.js';
+import { paidPayment } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
@@ -172,6 +173,30 @@ test.serial('payments are counted by channel and status', async (t) => {
   const after = await shown('paid');
   t.is(after.payments, paid.payments + 1);
   t.is((after.amount - paid.amount).toFixed(2), '12.34');
+});
+
+test.serial('what was made, paid and refunded yesterday counts for yesterday', async (t) => {
+  const { admin } = service;
+  const { payment_no, order_no } = await paidPayment(admin, undefined, '12.34');
+  for (const amount of ['2.30', '4.04']) {
+    const refund = { payment_no, amount, destination: 'balance', reason: 'sold out' };
+    t.is((await admin.post('/refunds', refund)).data.status, 'succeeded');
+  }
+  const earlier = (column: string): string => `${column} = ${column} - INTERVAL 1 DAY`;
+  await change(`UPDATE refunds SET ${earlier('finished_at')} WHERE payment_no = ? AND amount = 4.04`, [
+    payment_no,
+  ]);
+  await change(`UPDATE orders SET ${earlier('created_at')}, ${earlier('paid_at')} WHERE order_no = ?`, [
+    order_no,
+  ]);
+  await change(`UPDATE operation_logs SET ${earlier('created_at')} WHERE module = 'refund'`);
+  const [made] = await select<object>(
+    `SELECT COUNT(*) AS operation_count_today FROM operation_logs WHERE created_at >= UTC_DATE()`,
+  );
+  t.like((await admin.get('/dashboard/count')).data, {
+    ...{ order_count_yesterday: 1, paid_amount_yesterday: 12.34, operation_count_yesterday: 2, ...made },
+    ...{ refunded_amount_today: 2.3, refunded_amount_yesterday: 4.04 },
+  });
 });
 
 test.serial('the latest operations are shown with their outcome', async (t) => {
