@@ -4,7 +4,7 @@ import Joi from 'joi';
 import type { Channel } from '../../lib/channels/channel.js';
 import { allChannels } from '../../lib/channels/index.js';
 import { keywords, named } from '../../lib/input/schema.js';
-import { resource } from './response.js';
+import { flag, listOf, oneOf, resource, text, textOrNull } from './response.js';
 import { nounOf } from './route.js';
 
 const configWords = 'Configuration of the channel; secrets are returned as `***`';
@@ -62,6 +62,31 @@ export const gatewayAnswer = () =>
     (type) => `${type}Gateway`,
     ({ placedSchema }) => keysOf(placedSchema),
   );
+
+/** Whether a method would work: the verdict on a test callback, and checks of its keys and its notify URL. */
+export const methodTest = resource('PaymentMethodTest', {
+  type: oneOf(...channelTypes).description('Type of the payment channel'),
+  accepted: flag()
+    .description('Whether a callback signed with the stored keys would be accepted')
+    .example(true),
+  verdict: Joi.string()
+    .required()
+    .description('`verified`, or the `error_code` that such a callback is refused with')
+    .example('verified'),
+  message: text()
+    .description('The verdict for people')
+    .example('A callback signed with the stored keys is accepted'),
+  notify_url: text()
+    .description('The notify URL sent to the payment company')
+    .example('https://pay.example.com/api/payment/notify/mock'),
+  checks: listOf(
+    resource('PaymentMethodCheck', {
+      field: text().description('`config.` and the key, or `notify_url`').example('config.shared_secret'),
+      state: oneOf('passed', 'failed', 'skipped').description('The result'),
+      message: textOrNull().description('Why it failed or was skipped; null when it passed'),
+    }),
+  ).description('The checks'),
+});
 
 /** What a channel sends to its notify URL. */
 export const callbackBody = () =>

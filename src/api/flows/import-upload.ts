@@ -8,10 +8,19 @@ import { say } from '../../lib/values/language.js';
 import { logger } from '../../lib/watch/logger.js';
 import { importOrders } from '../../jobs/import-orders.js';
 import type { Identity } from '../../models/access/identity.js';
-import { createImport, getImport, importStatusText, type ImportRecord } from '../../models/imports/import.js';
-import { firstErrors, type ImportError } from '../../models/imports/import-error.js';
+import { createImport, getImport, importStatusText } from '../../models/imports/import.js';
+import { firstErrors } from '../../models/imports/import-error.js';
 import { layoutOf } from '../../models/imports/order-sheet.js';
 import { keepOrRemove, storeFile } from '../../models/files/stored-file.js';
+import {
+  integer,
+  integerOrNull,
+  listOf,
+  record,
+  text,
+  textOrNull,
+  type Answered,
+} from '../declare/response.js';
 import type { Upload } from '../declare/route.js';
 
 /** How long an answer waits for the end of the import. */
@@ -23,13 +32,20 @@ const maxBlank = 10_000;
 /** Records of a piece are parsed in one go; one of another length than the first costs 60 µs. */
 const pieceBytes = 1024;
 
-interface OrderImport extends Pick<
-  ImportRecord,
-  'status' | 'status_text' | 'total_rows' | 'success_count' | 'failed_count' | 'order_count' | 'error_msg'
-> {
-  import_id: number;
-  errors: ImportError[];
-}
+/** How far an import has come, in answers. */
+export const orderImport = record({
+  import_id: integer(),
+  status: integer().description('0 waiting or running, 1 finished, 2 failed or cancelled'),
+  status_text: text(),
+  total_rows: integerOrNull(),
+  success_count: integer(),
+  failed_count: integer(),
+  order_count: integer(),
+  error_msg: textOrNull(),
+  errors: listOf(record({ row: integer(), column: text(), value: text(), reason: text() })).max(maxErrors),
+});
+
+type OrderImport = Answered<typeof orderImport>;
 
 /**
  * Starts importing orders from an uploaded file.

@@ -12,27 +12,12 @@ import { fill, say, type Text } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
 import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/values/numbers.js';
 import { openedMethod } from '../../models/trade/payment-method.js';
+import type { methodTest } from '../declare/channel-schemas.js';
+import type { Answered } from '../declare/response.js';
 import { judge, readClaim } from './callback.js';
 
-interface MethodCheck {
-  /** `config.<key>`, or `notify_url`. */
-  field: string;
-  state: 'passed' | 'failed' | 'skipped';
-  /** Why it failed or was skipped, in the language of the request. */
-  message: string | null;
-}
-
-interface MethodTest {
-  type: string;
-  /** Whether a callback signed with what is stored would be accepted. */
-  accepted: boolean;
-  /** `verified`, or what such a callback would be refused with. */
-  verdict: ErrorSlug | 'verified';
-  message: string;
-  /** The notify URL sent to the payment company. */
-  notify_url: string;
-  checks: MethodCheck[];
-}
+type MethodTest = Answered<typeof methodTest>;
+type MethodCheck = MethodTest['checks'][number];
 
 const texts = {
   verified: {

@@ -29,11 +29,10 @@ import { refundsOfOrder } from '../../../models/trade/refund.js';
 import { Order, OrderDetail, orderStatuses } from '../../../models/trade/tables.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { namedUser, refund } from '../../declare/records.js';
-import { importAnswer, receiveImport } from '../../flows/import-upload.js';
+import { importAnswer, orderImport, receiveImport } from '../../flows/import-upload.js';
 import {
   described,
   integer,
-  integerOrNull,
   keysOf,
   listOf,
   sumKeys,
@@ -41,8 +40,6 @@ import {
   summedPageOf,
   record,
   resource,
-  text,
-  textOrNull,
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
@@ -141,17 +138,7 @@ export const routes = [
       'import_rows_missing',
       'import_too_many_rows',
     ],
-    response: record({
-      import_id: integer(),
-      status: integer().description('0 waiting or running, 1 finished, 2 failed or cancelled'),
-      status_text: text(),
-      total_rows: integerOrNull(),
-      success_count: integer(),
-      failed_count: integer(),
-      order_count: integer(),
-      error_msg: textOrNull(),
-      errors: listOf(record({ row: integer(), column: text(), value: text(), reason: text() })).max(100),
-    }),
+    response: orderImport,
     handle: ({ admin, query, body, upload }) => receiveImport(upload, admin, query.dry_run || body.dry_run),
     repeat: (id, { admin }) => importAnswer(id, admin),
   }),

@@ -23,13 +23,13 @@ import {
   updateMethod,
 } from '../../../models/trade/payment-method.js';
 import { PaymentMethod } from '../../../models/trade/tables.js';
-import { flag, keysOf, listOf, oneOf, pageOf, resource, text, textOrNull } from '../../declare/response.js';
+import { flag, keysOf, pageOf } from '../../declare/response.js';
 import {
   changedConfig,
   channelType,
-  channelTypes,
   describeKeys,
   methodOf,
+  methodTest,
   newMethodOf,
 } from '../../declare/channel-schemas.js';
 import { can, companyDeadlineMs, route } from '../../declare/route.js';
@@ -49,30 +49,6 @@ const method = methodOf({
   ...keysOf(PaymentMethod),
   has_shared_secret: flag(),
   in_use: flag(),
-});
-
-const tested = resource('PaymentMethodTest', {
-  type: oneOf(...channelTypes).description('Type of the payment channel'),
-  accepted: flag()
-    .description('Whether a callback signed with the stored keys would be accepted')
-    .example(true),
-  verdict: Joi.string()
-    .required()
-    .description('`verified`, or the `error_code` that such a callback is refused with')
-    .example('verified'),
-  message: text()
-    .description('The verdict for people')
-    .example('A callback signed with the stored keys is accepted'),
-  notify_url: text()
-    .description('The notify URL sent to the payment company')
-    .example('https://pay.example.com/api/payment/notify/mock'),
-  checks: listOf(
-    resource('PaymentMethodCheck', {
-      field: text().description('`config.` and the key, or `notify_url`').example('config.shared_secret'),
-      state: oneOf('passed', 'failed', 'skipped').description('The result'),
-      message: textOrNull().description('Why it failed or was skipped; null when it passed'),
-    }),
-  ).description('The checks'),
 });
 
 const fields = {
@@ -180,7 +156,7 @@ export const routes = [
     isLogged: false,
     deadlineMs: companyDeadlineMs,
     fails: ['payment_gateway_unknown', 'payment_method_not_found'],
-    response: tested,
+    response: methodTest,
     handle: ({ params }) => testMethod(params.id),
   }),
 ];
