@@ -15,7 +15,7 @@ import { docs } from './http/docs.js';
 import { bodyParser, withAliases } from './http/middleware/body.js';
 import { assertKnownZone, envelope } from './http/middleware/envelope.js';
 import { admit } from './http/middleware/guard.js';
-import { limit, limitAddresses, limitWork } from './http/middleware/limits.js';
+import { limit, limitWork } from './http/middleware/limits.js';
 import { openApiDocument } from './declare/openapi.js';
 import { guardRoutes } from './declare/permission.js';
 import type { FieldChange } from '../models/logs/tables.js';
@@ -36,12 +36,13 @@ export function createApp(): Koa<RequestState> {
   app.use(refuseOddTargets);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
   if (config.app.consoleEnabled) app.use(webConsole());
-  app.use(limitAddresses(routes));
   if (config.app.docsEnabled) app.use(docs(() => openApiDocument(routes)));
   const router = new Router();
   for (const route of routes)
     router.register(fullPath(route).replace(/\{(\w+)\}/g, ':$1'), [route.method], handlerOf(route) as never);
   app.use(router.routes() as never);
+  // A path that leads nowhere counts, too.
+  app.use((ctx) => limit('address', ctx));
   return app;
 }
 
@@ -58,6 +59,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   const answer = async (ctx: Context, deadline: number): Promise<void> => {
     const { state } = ctx;
     state.route = route;
+    if (!route.unlimited) await limit('address', ctx);
     const identity = await admit(route, ctx);
     await limitWork(route, ctx);
     // Only answers of the administration have times; a callback is never refused for one.

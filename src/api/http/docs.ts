@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import type { Middleware } from 'koa';
+import type { RequestState } from '../declare/request-state.js';
 import { compressed } from './compression.js';
+import { limit } from './middleware/limits.js';
 
 const policy = [
   "default-src 'none'",
@@ -78,7 +80,7 @@ const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/p
 const packaged = (name: string): [string, Buffer] => [`/docs/${name}`, readFileSync(join(folder, name))];
 
 /** Serves the document, made at the first request, and the page. */
-export function docs(document: () => Promise<object>): Middleware {
+export function docs(document: () => Promise<object>): Middleware<RequestState> {
   const assets = new Map<string, string | Buffer>([
     ['/docs', page],
     ['/docs/page.js', script],
@@ -92,6 +94,7 @@ export function docs(document: () => Promise<object>): Middleware {
     if (path === '/openapi.json') json ??= document().then((made) => JSON.stringify(made));
     const content = path === '/openapi.json' ? await json : assets.get(path);
     if (content === undefined) return next();
+    await limit('address', ctx);
     ctx.set({ 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache' });
     ctx.type = extname(path) || '.html';
     ctx.body = await compressed(ctx, content);

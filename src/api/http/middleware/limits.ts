@@ -1,12 +1,11 @@
 // Request limits per client (docs/security.md): over all routes, and for costly ones.
-import type { Middleware } from 'koa';
 import type { LimitName } from '../../../../config/limits.js';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { networkOf } from '../../../lib/values/ip.js';
 import { RateLimit } from '../../../lib/redis/limiters.js';
-import type { Context, RequestState } from '../../declare/request-state.js';
-import { fullPath, type Route } from '../../declare/route.js';
+import type { Context } from '../../declare/request-state.js';
+import type { Route } from '../../declare/route.js';
 
 const { enabled, ...rates } = config.limits;
 const limits = Object.fromEntries(
@@ -15,19 +14,6 @@ const limits = Object.fromEntries(
 
 /** Counted per administrator; the others per address. */
 const ofAdmins: ReadonlySet<LimitName> = new Set(['admin', 'export', 'upload', 'ticket', 'stream']);
-
-/** Counts each request for its address, except for unlimited routes. */
-export function limitAddresses(routes: readonly Route[]): Middleware<RequestState> {
-  const free = routes.filter(({ unlimited }) => unlimited).map(pathOf);
-  return async (ctx, next) => {
-    if (!free.some((path) => path.test(ctx.path))) await limit('address', ctx);
-    await next();
-  };
-}
-
-// In any case and with a slash at its end, as the router takes it: no notice of a company may be limited.
-const pathOf = (route: Route): RegExp =>
-  new RegExp(`^${fullPath(route).replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i');
 
 /** Counts the request for its administrator and its own limit. @throws too_many_requests */
 export async function limitWork({ limit: work, reply }: Route, ctx: Context): Promise<void> {
