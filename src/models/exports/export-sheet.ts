@@ -30,15 +30,10 @@ export interface SheetSource<C> {
   where(criteria: C): Where | Promise<Where>;
   /** Whether the filters leave so few records that an index of their own beats reading all in the order of the keys. */
   isNarrow?(criteria: C): boolean;
-  /** Whether a record has several rows. */
-  hasLines?: true;
-  /**
-   * The SQL from FROM to LIMIT, in the order of the keys.
-   *
-   * @param records `table` with its index
-   * @param limit LIMIT with its number
-   */
-  from(records: string, where: string, limit: string): string;
+  /** The LEFT JOINs that the columns need. */
+  joins?: string;
+  /** The order of the rows of a record that has several. */
+  lines?: string;
 }
 
 /**
@@ -110,7 +105,7 @@ async function* readPages<C>(
     let next = expected > 0 ? read(0) : undefined;
     while (next) {
       const found = await next;
-      const isCut = source.hasLines === true && found.length === maxRows;
+      const isCut = source.lines !== undefined && found.length === maxRows;
       const rows = isCut ? withoutLast(found) : found;
       const records = new Set(rows.map(([key]) => key)).size;
       seen += records;
@@ -124,13 +119,16 @@ async function* readPages<C>(
 }
 
 function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where, size: number): string {
-  const columns = [source.key, ...source.columns.map(({ sql }) => sql)].join(', ');
-  const month = source.month ? `${source.month} = ? AND ` : '';
-  const condition = `${where.sql ? `${where.sql} AND` : 'WHERE'} ${month}${source.key} > ?`;
+  const { table, key, month, joins = '', lines } = source;
+  const columns = [key, ...source.columns.map(({ sql }) => sql)].join(', ');
+  const after = `${month ? `${month} = ? AND ` : ''}${key} > ?`;
   // Any other index would have its keys sorted again for every page.
-  const records = source.isNarrow?.(criteria) ? source.table : `${source.table} FORCE INDEX (PRIMARY)`;
-  const page = `SELECT ${columns} ${source.from(records, condition, `LIMIT ${size}`)}`;
-  return source.hasLines ? `${page} LIMIT ${maxRows}` : page;
+  const records = source.isNarrow?.(criteria) ? table : `${table} FORCE INDEX (PRIMARY)`;
+  const page = `${where.sql ? `${where.sql} AND` : 'WHERE'} ${after} ORDER BY ${key} LIMIT ${size}`;
+  if (!lines) return `SELECT ${columns} FROM ${records} ${joins} ${page}`;
+  const alias = table.split(' ')[1];
+  return `SELECT ${columns} FROM (SELECT ${alias}.* FROM ${records} ${page}) ${alias} ${joins}
+    ORDER BY ${key}, ${lines} LIMIT ${maxRows}`;
 }
 
 /** Without the last record, which may have more rows. */

@@ -62,8 +62,7 @@ const admins: SheetSource<AdminCriteria> = {
   ],
   filters: adminFilters,
   where: async (criteria) => new Where().and('a.id IN (?)', [0, ...(await adminIds(criteria))]),
-  from: (records, where, limit) =>
-    `FROM ${records} LEFT JOIN departments d ON d.id = a.department_id ${where} ORDER BY a.id ${limit}`,
+  joins: 'LEFT JOIN departments d ON d.id = a.department_id',
 };
 
 const users: SheetSource<UserCriteria> = {
@@ -83,7 +82,6 @@ const users: SheetSource<UserCriteria> = {
   ],
   filters: userFilters,
   where: usersWhere,
-  from: (records, where, limit) => `FROM ${records} ${where} ORDER BY u.id ${limit}`,
 };
 
 const orderStates = {
@@ -121,11 +119,9 @@ const orders: SheetSource<OrderCriteria> = {
   filters: orderFilters,
   where: ordersWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
-  hasLines: true,
-  from: (records, where, limit) =>
-    `FROM (SELECT o.* FROM ${records} ${where} ORDER BY o.id ${limit}) o
-     LEFT JOIN users u ON u.id = o.user_id
-     LEFT JOIN order_details d ON d.order_no = o.order_no AND d.period = o.period ORDER BY o.id, d.id`,
+  joins: `LEFT JOIN users u ON u.id = o.user_id
+    LEFT JOIN order_details d ON d.order_no = o.order_no AND d.period = o.period`,
+  lines: 'd.id',
 };
 
 const payments: SheetSource<PaymentCriteria> = {
@@ -156,9 +152,8 @@ const payments: SheetSource<PaymentCriteria> = {
   filters: paymentFilters,
   where: paymentsWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
-  from: (records, where, limit) =>
-    `FROM ${records} LEFT JOIN users u ON u.id = p.user_id LEFT JOIN payment_methods m ON m.id = p.payment_method_id
-     LEFT JOIN admins a ON a.id = p.assignee_id ${where} ORDER BY p.id ${limit}`,
+  joins: `LEFT JOIN users u ON u.id = p.user_id LEFT JOIN payment_methods m ON m.id = p.payment_method_id
+    LEFT JOIN admins a ON a.id = p.assignee_id`,
 };
 
 const refunds: SheetSource<RefundCriteria> = {
@@ -200,9 +195,8 @@ const refunds: SheetSource<RefundCriteria> = {
   filters: refundFilters,
   where: refundsWhere,
   isNarrow: ({ user_id, payment_no }) => user_id !== undefined || Boolean(payment_no),
-  from: (records, where, limit) =>
-    `FROM ${records} LEFT JOIN users u ON u.id = r.user_id LEFT JOIN payment_methods m ON m.id = r.payment_method_id
-     LEFT JOIN admins a ON a.id = r.requested_by LEFT JOIN admins b ON b.id = r.approved_by ${where} ORDER BY r.id ${limit}`,
+  joins: `LEFT JOIN users u ON u.id = r.user_id LEFT JOIN payment_methods m ON m.id = r.payment_method_id
+    LEFT JOIN admins a ON a.id = r.requested_by LEFT JOIN admins b ON b.id = r.approved_by`,
 };
 
 const balanceLogs: SheetSource<BalanceLogCriteria> = {
@@ -230,9 +224,7 @@ const balanceLogs: SheetSource<BalanceLogCriteria> = {
   filters: balanceLogFilters,
   where: balanceLogsWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
-  from: (records, where, limit) =>
-    `FROM ${records} LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id
-     ${where} ORDER BY l.id ${limit}`,
+  joins: 'LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id',
 };
 
 export const exportSources = {
