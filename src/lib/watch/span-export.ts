@@ -45,19 +45,9 @@ function describe(process: 'api' | 'worker'): Record<string, string> {
 function logFailures(): void {
   const warn = (message: string): void =>
     throttled('spans', (count) =>
-      logger.warn({ count, reason: reasonOf(message) }, 'spans could not be sent'),
+      logger.warn({ count, reason: message.slice(0, 500) }, 'spans could not be sent'),
     );
   const ignore = (): void => undefined;
   const levels = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(levels, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-}
-
-// Errors arrive as JSON with their stack.
-function reasonOf(message: string): string {
-  try {
-    const { name, code, message: words } = JSON.parse(message) as Record<string, unknown>;
-    return [code ?? name, words].filter((part) => typeof part === 'string').join(': ');
-  } catch {
-    return message.slice(0, 500);
-  }
 }

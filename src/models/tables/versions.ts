@@ -3,12 +3,11 @@
 // request; while Redis is unavailable each request reads it.
 import type { Transaction } from 'sequelize';
 import { Model } from 'sequelize-typescript';
-import { change, db, transact } from '../../lib/database/db.js';
+import { change, db, select, transact } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
 import { key, redis } from '../../lib/redis/redis.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { ascii, big } from './column.js';
-import { columnsOf, selection } from './selection.js';
 import { Column, Table, type NewRow, type Row } from './table.js';
 
 /** A number per scope that is raised by every change of it. */
@@ -76,11 +75,9 @@ export async function currentVersions(): Promise<Versions> {
   const mark = await redis.get(markKey).catch(() => undefined);
   if (known && mark === known.mark && performance.now() - known.readAt < trustMs) return known.versions;
   const readAt = performance.now();
-  const rows = await stored.rows('');
+  const rows = await select<{ scope: Scope; version: number }>('SELECT scope, version FROM versions');
   const versionOf = (wanted: Scope): number => rows.find(({ scope }) => scope === wanted)?.version ?? 0;
   const versions = { identity: versionOf('identity'), blacklist: versionOf('blacklist') };
   known = mark === undefined ? undefined : { mark, versions, readAt };
   return versions;
 }
-
-const stored = selection(columnsOf(Version, 'v'), 'versions v');

@@ -80,11 +80,8 @@ export async function updatePayment(
     const seen = open.findLast(({ reason }) => reason === fail_reason);
     if (seen) await renewEvents([seen], t);
     const next = open.find((event) => event !== seen);
-    if (next) {
-      await updateRows(Payment, { fail_reason: next.reason, updated_at }, key, t);
-      return;
-    }
-    await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
+    const flag = next ? { fail_reason: next.reason } : { needs_attention: false };
+    await updateRows(Payment, { ...flag, updated_at }, key, t);
   };
   await transact(revise);
   announce(['payments']);

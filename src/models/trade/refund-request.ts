@@ -4,7 +4,7 @@ import { config } from '../../../config/index.js';
 import type { RefundLimits } from '../../lib/channels/channel.js';
 import { channelOf, hasOpenResults, isEnabled } from '../../lib/channels/index.js';
 import { now } from '../../lib/values/clock.js';
-import { change, transact } from '../../lib/database/db.js';
+import { change, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { announce } from '../../lib/redis/changes.js';
 import { Money } from '../../lib/values/money.js';
@@ -12,7 +12,7 @@ import { newRefundNumber, paymentPeriod, periodOf, startOfPeriod } from '../../l
 import { deliverStored, notifyWithin } from '../office/notification.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow } from '../tables/rows.js';
-import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import type { Operator } from './balance.js';
 import { payOut } from './refund-booking.js';
 import { assertNoneElsewhere } from './refund-elsewhere.js';
@@ -151,15 +151,14 @@ async function assertFewer(
   { maxRefunds }: RefundLimits,
   t: Transaction,
 ): Promise<void> {
-  const counted = await counts.first(
-    `WHERE r.payment_no = :payment_no AND r.period >= :period AND r.destination = 'channel' AND r.status <> 'rejected'`,
+  const [counted] = await select<{ count: number }>(
+    `SELECT COUNT(*) AS count FROM refunds r
+     WHERE r.payment_no = :payment_no AND r.period >= :period AND r.destination = 'channel' AND r.status <> 'rejected'`,
     { payment_no, period },
-    { t },
+    t,
   );
   if ((counted?.count ?? 0) >= maxRefunds) fail('refund_too_many', { params: { max: maxRefunds } });
 }
-
-const counts = selection({ count: computed<number>('COUNT(*)') }, 'refunds r');
 
 function notifyApprovers(
   { refund_no, payment_no, amount }: { refund_no: string; payment_no: string; amount: Money },
