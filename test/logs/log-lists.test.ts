@@ -4,6 +4,7 @@ import '../support/no-captchas.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { db, select } from '../../src/lib/database/db.js';
+import { setClock } from '../../src/lib/values/clock.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { logger, onLogLine } from '../../src/lib/watch/logger.js';
@@ -280,3 +281,14 @@ test.serial(
     t.true((await partitions()).includes(`p${periodOf(new Date())}`));
   },
 );
+
+test.serial('a reader holds up the dropping of old months once', async (t) => {
+  const warnings: string[] = [];
+  onLogLine(({ message }) => warnings.push(message));
+  const release = await holding('SELECT id FROM system_logs LIMIT 1');
+  // So that this month and the next two are old.
+  setClock(new Date(Date.now() + 90 * 86_400_000));
+  await cleanLogs('system_logs', 0).finally(release);
+  setClock();
+  t.deepEqual(warnings, ['dropping old months failed; their rows are deleted in batches']);
+});

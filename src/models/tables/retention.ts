@@ -19,8 +19,12 @@ const isGone = new Set([1507, 1735]);
 export async function removeOld(table: PartitionedTable, days: number, isDone = 'TRUE'): Promise<number> {
   const before = daysAgo(days);
   let dropped = 0;
-  for (const { name } of await wholeMonths(table, periodOf(before)))
-    dropped += await dropMonth(table, name, before, isDone);
+  for (const { name } of await wholeMonths(table, periodOf(before))) {
+    const rows = await dropMonth(table, name, before, isDone);
+    // What blocks one month blocks the others, each for a second.
+    if (rows === undefined) break;
+    dropped += rows;
+  }
   return dropped + (await removeOldRows(table, days, isDone));
 }
 
@@ -53,13 +57,17 @@ function wholeMonths(table: PartitionedTable, month: number): Promise<{ name: st
   );
 }
 
-// A month may hold newer rows (a callback is in the month of its payment); its old rows are then deleted in batches.
+/**
+ * A month may hold newer rows (a callback is in the month of its payment); its old rows are then deleted in batches.
+ *
+ * @returns how many rows it had; undefined when it could not be dropped
+ */
 async function dropMonth(
   table: PartitionedTable,
   name: string,
   before: Date,
   isDone: string,
-): Promise<number> {
+): Promise<number | undefined> {
   try {
     const [rows] = await bulk.select<{ total: number; old: string | null }>(
       `SELECT COUNT(*) AS total, SUM(${isDone} AND created_at < ?) AS old FROM ${table} PARTITION (${name})`,
@@ -71,7 +79,7 @@ async function dropMonth(
   } catch (error) {
     // Somebody else has dropped it meanwhile.
     if (isGone.has(errno(error) ?? 0)) return 0;
-    logger.warn({ error, table }, 'dropping an old month failed; its rows are deleted in batches');
-    return 0;
+    logger.warn({ error, table }, 'dropping old months failed; their rows are deleted in batches');
+    return undefined;
   }
 }
