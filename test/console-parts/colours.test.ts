@@ -63,23 +63,25 @@ for (const name of ['light', 'dark'] as const) {
 
   test(`own tags and texts, ${name}`, (t) => {
     const [page = '', parts = ''] = styles;
-    const prefix = name === 'dark' ? "\\[data-theme='dark'\\] " : '(?<!\\] )';
+    const pair = String.raw`light-dark\((#\w+), (#\w+)\)`;
+    const own = (light = '', dark = ''): string => (name === 'light' ? light : dark);
     const tags = [
-      ...parts.matchAll(
-        new RegExp(`${prefix}\\.tag-(\\w+) \\{\\s*color: (#\\w+);\\s*background: (#\\w+);`, 'g'),
-      ),
+      ...parts.matchAll(new RegExp(`\\.tag-(\\w+) \\{\\s*color: ${pair};\\s*background: ${pair};`, 'g')),
     ];
     t.is(tags.length, 5);
-    for (const [, tone, ink = '', ground = ''] of tags) t.true(contrast(ink, ground) >= enough, tone);
-    const block = name === 'dark' ? /\[data-theme='?dark'?\]\s*\{([^}]*)\}/ : /:root\s*\{([^}]*)\}/;
-    const variables = Object.fromEntries(
-      [...(block.exec(page)?.[1] ?? '').matchAll(/--([\w-]+):\s*(#\w+)/g)].map(([, key = '', value = '']) => [
+    for (const [, tone, ink, darkInk, ground, darkGround] of tags)
+      t.true(contrast(own(ink, darkInk), own(ground, darkGround)) >= enough, tone);
+    const variables = new Map(
+      [...page.matchAll(new RegExp(`--([\\w-]+): ${pair}`, 'g'))].map(([, key, light, dark]) => [
         key,
-        value,
+        own(light, dark),
       ]),
     );
     for (const ink of ['ink', 'ink-soft', 'accent'])
       for (const ground of ['sheet', 'ground'])
-        t.true(contrast(variables[ink] ?? '', variables[ground] ?? '') >= enough, `${ink} on ${ground}`);
+        t.true(
+          contrast(variables.get(ink) ?? '', variables.get(ground) ?? '') >= enough,
+          `${ink} on ${ground}`,
+        );
   });
 }
