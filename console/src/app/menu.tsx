@@ -59,22 +59,20 @@ export function directoryOf(items: Items, key: string): string[] {
   return found?.key === undefined ? [] : [String(found.key)];
 }
 
-export interface MenuScreen {
+interface MenuScreen {
   address: string;
   title: string;
 }
 
 /** All screens of the menu. */
-export const menuScreens = (profile: Profile): MenuScreen[] => screensOf(profile, profile.menus);
-
-function screensOf(profile: Profile, menus: readonly MenuRecord[]): MenuScreen[] {
+export function menuScreens(profile: Profile, menus: readonly MenuRecord[] = profile.menus): MenuScreen[] {
   return menus.flatMap((menu) => {
     const screen = screens.get(menu.slug);
     const own =
       screen && !menu.is_hidden && opens(profile, screen.opens)
         ? [{ address: addressOf(menu.slug, screen), title: titleOf(menu, screen.title) }]
         : [];
-    return [...own, ...screensOf(profile, menu.children ?? [])];
+    return [...own, ...menuScreens(profile, menu.children ?? [])];
   });
 }
 

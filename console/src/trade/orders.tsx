@@ -9,7 +9,7 @@ import { resource } from '../parts/resource.ts';
 import { permittedLink } from '../parts/show/permitted.tsx';
 import { orderStates, orderTimeFields } from '../parts/show/trade-states.ts';
 
-export const orders = resource('GET /api/admin/orders', {
+export default resource('GET /api/admin/orders', {
   name: 'orders',
   title: ['订单', 'Orders'],
   one: ['订单', 'order'],
@@ -91,5 +91,3 @@ export const orders = resource('GET /api/admin/orders', {
   }),
   detail: lazy(() => import('./order.tsx')),
 });
-
-export default orders;

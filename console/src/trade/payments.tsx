@@ -8,7 +8,7 @@ import { paymentStates, paymentTimeFields } from '../parts/show/trade-states.ts'
 import { PaymentTabs } from './attention.tsx';
 import { explained, handled } from './handled.ts';
 
-export const payments = resource('GET /api/admin/payments', {
+export default resource('GET /api/admin/payments', {
   name: 'payments',
   title: ['支付记录', 'Payments'],
   one: ['支付', 'payment'],
@@ -87,5 +87,3 @@ export const payments = resource('GET /api/admin/payments', {
   exportTo: 'POST /api/admin/payments/export',
   detail: lazy(() => import('./payment.tsx')),
 });
-
-export default payments;
