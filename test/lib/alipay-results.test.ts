@@ -1,8 +1,10 @@
-// What Alipay says of trades and refunds: believed when the raw text is signed and about ours, else nothing was learned.
+// What Alipay says of trades and refunds: believed when the raw text is signed and about ours, else nothing was learned. The raw
+// text is that of a member of its JSON.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
+import { rawMembers } from '../../src/lib/channels/json-object.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newRefundNumber } from '../../src/lib/values/numbers.js';
 import { refusal } from '../support/alipay-ledger.js';
@@ -246,4 +248,30 @@ test.serial('an answer that names another refund makes this one neither absent n
   await failsWith(t, queryRefund(one), /about another payment or merchant$/);
   results.mood = 'newWord';
   await failsWith(t, queryRefund(one), /cannot be read$/);
+});
+
+const members = (text: string) => {
+  JSON.parse(text);
+  const found = rawMembers(text);
+  return found && Object.fromEntries(found);
+};
+
+test('members of JSON keep every character that they were written with', (t) => {
+  for (const raw of [
+    ...['{}', '[]', '""', '1.50', 'true', 'null', '{"a":{"b":[1,{"c":"}"}]}}', '[[],["]",","]]'],
+    ...['"a\\"},{b"', '"\\\\"', '"\\/\\u4e2d"', '{"x" :\t1 ,\n"sign":"no"}', '"{[:,]}"', '{"a":"\\\\\\""}'],
+  ]) {
+    t.deepEqual(members(`{"sign":"x==","response":${raw}}`), { sign: '"x=="', response: raw });
+    t.deepEqual(members(` { "response" : ${raw} , "sign":"x=="\n} `), { response: raw, sign: '"x=="' });
+  }
+});
+
+test('names of members are read as JSON', (t) => {
+  t.deepEqual(members('{"a\\u0062":1,"c\\"d":2}'), { ab: '1', 'c"d': '2' });
+  t.deepEqual(members('{}'), {});
+});
+
+test('a name that comes twice, or no object, has no members', (t) => {
+  t.is(members('{"a":1,"b":2,"\\u0061":3}'), undefined);
+  for (const text of ['[]', '[{"a":1}]', '"{}"', '1', 'null']) t.is(members(text), undefined, text);
 });
