@@ -40,6 +40,12 @@ test.before(async () => {
   admin = service.admin.at((await startApi(local)).url);
 });
 
+// An open server keeps this process alive.
+test.after.always(() => {
+  door.closeAllConnections();
+  door.close();
+});
+
 const make = async (type: string, config: object): Promise<{ id: number }> =>
   (await service.admin.post('/payment-methods', { type, config })).data;
 
