@@ -373,6 +373,37 @@ journey('the change of somebody else is taken in its own fields alone', async (t
   });
 });
 
+freshJourney(
+  'a form that missed what somebody else has changed takes nothing of it back',
+  async (t, page) => {
+    const { admin } = own.service;
+    const { id } = await makeUser(admin, { nickname: 'Before', email: 'before@example.com' });
+    const { order_no } = await makeOrder(admin);
+    await page.routeWebSocket(/.*/, (socket) => socket.close());
+    await enter(page, { at: `/console/trade/users/${id}/edit` });
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Display name').fill('Mine');
+    await admin.put(`/users/${id}`, { email: 'theirs@example.com' });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    t.like(await selectRow('SELECT nickname, email FROM users WHERE id = ?', [id]), {
+      nickname: 'Mine',
+      email: 'theirs@example.com',
+    });
+    const noteNow = () => selectRow('SELECT remark FROM orders WHERE order_no = ?', [order_no]);
+    await follow(page, `/console/trade/orders/${order_no}`);
+    await page.getByRole('button', { name: 'Edit note' }).click();
+    await form.getByLabel('Note').fill('Mine');
+    await admin.put(`/orders/${order_no}`, { remark: 'Theirs' });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText(/Someone else has just changed Note/).waitFor();
+    t.like(await noteNow(), { remark: 'Theirs' });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    t.like(await noteNow(), { remark: 'Mine' }, 'unless it is meant');
+  },
+);
+
 freshJourney('what somebody else changes of a profile that is being edited stays', async (t, page) => {
   const { admin } = own.service;
   const account = await makeAdmin(admin, [1]);

@@ -137,7 +137,9 @@ export default function FormDrawer({
     try {
       const latest = await refresh?.();
       if (latest && rebaseOn(initialOf(fields, latest)).length > 0) return setBusy(false);
-      const own = row ? changed(values, base.current ?? {}, required) : given(values);
+      // As the others have changed them meanwhile.
+      const filled = latest ? (form.getFieldsValue() as AnyRow) : values;
+      const own = row ? changed(filled, base.current ?? {}, required) : given(filled);
       const body = { ...own, ...fixed };
       if (row && Object.keys(body).length === 0) return close();
       const idempotencyKey = route.startsWith('POST') ? key : undefined;

@@ -63,6 +63,13 @@ export function pathOf(resource: Resource, route: Route, row: AnyRow): Record<st
 export const bodyOf = ({ body }: AnyAction, row: AnyRow, profile: Profile): AnyRow | undefined =>
   typeof body === 'function' ? body(row, profile) : body;
 
+/** The row as it is by now, for those who may see it. @throws Failure */
+async function latestOf(resource: Resource, row: AnyRow, profile: Profile): Promise<AnyRow | undefined> {
+  const { show } = resource.spec;
+  if (!show || !opens(profile, show)) return undefined;
+  return (await call(show, { path: pathOf(resource, show, row) })) as AnyRow;
+}
+
 /** Calls the route of the action. What it overwrites is looked at first by those who may. @throws Failure */
 export async function act(
   resource: Resource,
@@ -71,14 +78,11 @@ export async function act(
   body: AnyRow | undefined,
   profile: Profile,
 ): Promise<unknown> {
-  const { show } = resource.spec;
   const { route, overwrites } = action;
   const path = pathOf(resource, route, row);
-  if (overwrites && show && opens(profile, show)) {
-    const latest = (await call(show, { path: pathOf(resource, show, row) })) as AnyRow;
-    if (latest[overwrites] !== row[overwrites])
-      throw new Failure(t.overtaken(read(labelOf(resource, overwrites))), 409);
-  }
+  const latest = overwrites && (await latestOf(resource, row, profile));
+  if (latest && latest[overwrites] !== row[overwrites])
+    throw new Failure(t.overtaken(read(labelOf(resource, overwrites))), 409);
   return call(route, { path, body: body as never });
 }
 
@@ -205,6 +209,7 @@ export function useAct(
   }, [rows]);
   const isAsked = (row: AnyRow) => asked && idOf(resource, row) === idOf(resource, asked.row);
   const now = asked && { ...asked, row: rows.find(isAsked) ?? asked.row };
+  const isChange = asked?.action.route.startsWith('PUT') === true;
   const drawer = now && (
     <FormDrawer
       title={titleOf(resource, now)}
@@ -212,7 +217,8 @@ export function useAct(
       fields={asked.action.form ?? {}}
       labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
       path={pathOf(resource, asked.action.route, asked.row)}
-      row={asked.action.route.startsWith('PUT') ? now.row : undefined}
+      row={isChange ? now.row : undefined}
+      refresh={isChange ? () => latestOf(resource, asked.row, profile) : undefined}
       // Of the row as it was seen: what has changed since is refused.
       fixed={bodyOf(asked.action, asked.row, profile)}
       submit={asked.action.danger ? read(asked.action.text) : undefined}
