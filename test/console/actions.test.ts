@@ -184,6 +184,21 @@ async function access(): Promise<Rows[]> {
   ];
 }
 
+freshJourney('what was deleted is asked for no more', async (t, page) => {
+  const user = await makeUser(own.service.admin);
+  // The frame may come before the answer.
+  await page.routeWebSocket(/.*/, (socket) => socket.close());
+  await enter(page, { at: `/console/trade/users/${user.id}` });
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  await page.locator('.ant-modal-confirm').getByRole('button', { name: 'Delete' }).click();
+  await page.locator('[data-resource=users][aria-busy=false]').waitFor();
+  const [path, list] = [`/api/admin/users/${user.id}`, '/api/admin/users'];
+  t.true(asked.includes(`DELETE ${path}`) && asked.includes(`GET ${list}`));
+  t.false(asked.includes(`GET ${path}`));
+});
+
 journey('Delete is offered for what the service deletes', async (t, page) => {
   const { admin } = own.service;
   const remove = page.getByRole('button', { name: 'Delete', exact: true });

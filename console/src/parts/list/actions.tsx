@@ -163,7 +163,10 @@ export function useAct(
     setAsked(undefined);
     void message.success(isShown.current ? t.done : labelled(titleOf(resource, done), t.done));
     if (isShown.current) onDone?.(done.action, answer);
-    await client.invalidateQueries();
+    const { name, remove } = resource.spec;
+    const gone = done.action.route === remove ? [name, 'one', idOf(resource, done.row)].join() : undefined;
+    // What was deleted is not asked for again while its page gives way.
+    await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey.join() !== gone });
     keepFocus();
   };
   const run = useMutation({
