@@ -410,6 +410,34 @@ journey('a long text in a card has four lines of its whole width', async (t, pag
   await page.setViewportSize(desk);
 });
 
+journey('a name that is written from the right is cut off at its end', async (t, page) => {
+  await makeUser(own.service.admin, { nickname: 'مريم بنت عبد الله الفارسي القرشي' });
+  await follow(page, '/console/trade/users');
+  await page.locator('.cell-text', { hasText: 'مريم' }).waitFor();
+  const [first, cell] = await page.evaluate<{ left: number; right: number }[]>(`(() => {
+    const cell = [...document.querySelectorAll('.cell-text')].find((one) => one.textContent.startsWith('مريم'));
+    const range = document.createRange();
+    range.setStart(cell.firstChild, 0);
+    range.setEnd(cell.firstChild, 1);
+    return [range, cell].map((one) => one.getBoundingClientRect()).map(({ left, right }) => ({ left, right }));
+  })()`);
+  t.true(first && cell && first.left >= cell.left && first.right <= cell.right, 'its beginning is in sight');
+});
+
+journey('a menu of ten levels fits the smallest phone', async (t, page) => {
+  let parent_id = 0;
+  for (let level = 0; level < 10; level++) {
+    const slug = `level-${level}`;
+    const entry = { title: `Level number ${level}`, slug, type: 1, parent_id, path: `/${slug}` };
+    parent_id = (await own.service.admin.post('/menus', entry)).data.id;
+  }
+  await page.setViewportSize({ width: 320, height: 640 });
+  await follow(page, '/console/access/menus/order');
+  await page.getByRole('treeitem', { name: 'Level number 9' }).waitFor();
+  t.is(await page.evaluate<number>('document.documentElement.scrollWidth'), 320);
+  await page.setViewportSize(desk);
+});
+
 journey('the number of a refund fits the smallest phone', async (t, page) => {
   const { admin } = own.service;
   const { payment_no } = await paidPayment(admin, (await makeMethod(admin)).id);
