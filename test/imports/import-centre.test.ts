@@ -131,7 +131,7 @@ const amount = new Money(150n);
 
 function draft(userId: number, row: number): OrderDraft {
   const lines = [{ product_id: null, product_name: 'Tea', price: amount, quantity: 1 }];
-  return { rows: [row], problems: [], userId, userRow: row, amount, remark: `row ${row}`, lines };
+  return { ref: '', rows: [row], problems: [], userId, userRow: row, amount, remark: `row ${row}`, lines };
 }
 
 test.serial('a batch that does not begin at the position writes nothing', async (t) => {

@@ -317,19 +317,20 @@ test('an order with an invalid or contradicting row is not imported', async (t) 
   ]);
   t.like(data, { status: 1, total_rows: 6, success_count: 1, failed_count: 5, order_count: 1 });
   t.deepEqual(
-    data.errors.map(({ row, column, reason }: { row: number; column: string | null; reason: string }) => [
+    data.errors.map(({ row, column, value, reason }: Record<string, unknown>) => [
       row,
       column,
+      value,
       reason,
     ]),
     [
-      [2, 'order_ref', 'Row 3 of the same order is not acceptable, so the order was not imported'],
-      [3, 'price', 'must be an amount from 0 to 10000000000000 with at most two decimals'],
-      [3, 'user_id', 'differs from row 2 of the same order'],
-      [3, 'remark', 'differs from row 2 of the same order'],
-      [4, 'order_ref', 'Row 3 of the same order is not acceptable, so the order was not imported'],
-      [5, 'order_ref', 'Row 6 of the same order is not acceptable, so the order was not imported'],
-      [6, 'amount', 'differs from row 5 of the same order'],
+      [2, 'order_ref', 'A', 'Row 3 of the same order is not acceptable, so the order was not imported'],
+      [3, 'price', 'bad', 'must be an amount from 0 to 10000000000000 with at most two decimals'],
+      [3, 'user_id', String(other), 'differs from row 2 of the same order'],
+      [3, 'remark', 'different', 'differs from row 2 of the same order'],
+      [4, 'order_ref', 'A', 'Row 3 of the same order is not acceptable, so the order was not imported'],
+      [5, 'order_ref', 'B', 'Row 6 of the same order is not acceptable, so the order was not imported'],
+      [6, 'amount', '2.00', 'differs from row 5 of the same order'],
     ],
   );
   t.deepEqual((await ordersOf(user)).concat(await ordersOf(other)), [['1.00', null, 'x|1.00|1|1.00']]);

@@ -4,6 +4,8 @@ import type { OrderLine } from '../trade/order-placement.js';
 import type { Problem, SheetColumn, SheetRow } from './order-sheet.js';
 
 export interface OrderDraft {
+  /** The order_ref of its rows; empty for none. */
+  ref: string;
   /** Its row numbers in the file. */
   rows: number[];
   /** Not empty: the order is not made. */
@@ -41,6 +43,7 @@ export function draftOrder(rows: readonly SheetRow[], unnamed: string): OrderDra
   const amount = lines.reduce((sum, { price, quantity }) => sum.plus(price.times(quantity)), Money.zero);
   if (lines.length > 0) checkAmount(amount, amountRow, rows[0] as SheetRow, problems);
   return {
+    ref: (rows[0] as SheetRow).ref,
     rows: rows.map(({ row }) => row),
     problems,
     userId: userRow?.userId,
@@ -62,18 +65,18 @@ export function oversizedDraft({ row, ref, problems }: SheetRow): OrderDraft {
     detail: maxLines,
   };
   const nothing = { userRow: 0, amount: Money.zero, remark: null, lines: [] };
-  return { rows: [row], problems: [tooMany, ...problems], ...nothing };
+  return { ref, rows: [row], problems: [tooMany, ...problems], ...nothing };
 }
 
 /** Problems of a rejected order, by row. A row that is valid by itself points to the first invalid one. */
-export function problemsByRow({ rows, problems }: OrderDraft): Problem[] {
+export function problemsByRow({ ref, rows, problems }: OrderDraft): Problem[] {
   const culprit = Math.min(...problems.map(({ row }) => row));
   return rows.flatMap((row) => {
     const own = problems.filter((problem) => problem.row === row);
     const innocent = {
       row,
       column: 'order_ref',
-      value: '',
+      value: ref,
       reason: 'order_rejected',
       detail: culprit,
     } as const;
