@@ -4,6 +4,7 @@ import test from 'ava';
 import { setClock, stopClock } from '../../src/lib/values/clock.js';
 import { change, db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
+import { checkBooks } from '../../src/models/figures/consistency.js';
 import { extendPartitions, partitionedTables } from '../../src/models/tables/partitions.js';
 import type { Client } from '../support/client.js';
 import { callBack, makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
@@ -265,4 +266,14 @@ test.serial('no write is refused while partitions are added over a year', async 
   const before = await sizes();
   await Promise.all([extendPartitions(), extendPartitions(), extendPartitions()]);
   t.deepEqual(await sizes(), before);
+});
+
+test.serial('the check of the books looks for an order or a payment in its own month', async (t) => {
+  const statements = (await statementsDuring(checkBooks)).filter((sql) => /LEFT JOIN (orders|payments) /.test(sql));
+  t.is(statements.length, 2);
+  for (const sql of statements) {
+    const [plan] = await db.query(`EXPLAIN ${sql}`);
+    // With the number alone it would be ref: one lookup in each partition.
+    t.true((plan as { type: string }[]).some(({ type }) => type === 'eq_ref'), sql);
+  }
 });
