@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { change } from '../../src/lib/database/db.js';
+import { change, db } from '../../src/lib/database/db.js';
 import { pruneNotifications } from '../../src/models/office/notification.js';
 import { Client } from '../support/client.js';
 import { startApi } from '../support/processes.js';
@@ -52,6 +52,19 @@ test.before(async () => {
 });
 
 const unread = async (caller: Client): Promise<number> => (await caller.get('/heartbeat')).data.unread_count;
+
+test.serial('sales of days and months are added up from an index alone', async (t) => {
+  for (const name of ['daily-sales', 'monthly-sales']) {
+    const statements = await statementsDuring(() => service.admin.get(`/dashboard/${name}`));
+    const sums = statements.filter((sql) => sql.includes('SUM(amount)'));
+    t.true(sums.length > 0);
+    for (const sum of sums) {
+      const sql = sum.slice(sum.indexOf('SELECT'));
+      const [plan] = await db.query(`EXPLAIN ${sql}`);
+      t.regex((plan as { Extra: string }[])[0]?.Extra ?? '', /Using index/, sql);
+    }
+  }
+});
 
 test.serial('what is sent and read counts at once', async (t) => {
   t.is(await unread(service.admin), rows);

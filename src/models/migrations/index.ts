@@ -29,6 +29,7 @@ import { operationRecord } from './0028-operation-record.js';
 import { logIndexes } from './0029-log-indexes.js';
 import { plainBalanceLogs } from './0030-plain-balance-logs.js';
 import { timeIndexes } from './0031-time-indexes.js';
+import { salesIndex } from './0032-sales-index.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -62,4 +63,5 @@ export const migrations: Migration[] = [
   logIndexes,
   plainBalanceLogs,
   timeIndexes,
+  salesIndex,
 ];
