@@ -194,11 +194,11 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closi
   return outcome;
 }
 
-/** Numbers of pending orders that expired before that instant, the most overdue first, 10,000 at most. */
+/** Numbers of pending orders that expired before that instant, the most overdue first, 100,000 at most: some wait for their company. */
 export async function overdueOrders(before: Date): Promise<string[]> {
   const rows = await select<{ order_no: string }>(
     `SELECT order_no FROM orders WHERE status = 'pending' AND deleted_at IS NULL AND expire_at < :before
-     ORDER BY expire_at LIMIT 10000`,
+     ORDER BY expire_at LIMIT 100000`,
     { before },
   );
   return rows.map(({ order_no }) => order_no);
