@@ -32,7 +32,6 @@ import { namedUser, refund } from '../../declare/records.js';
 import { importAnswer, orderImport, receiveImport } from '../../flows/import-upload.js';
 import {
   described,
-  integer,
   keysOf,
   listOf,
   sumKeys,
