@@ -1,4 +1,4 @@
-// Dialogs above the page: a question before something is done, and a failure.
+// Dialogs above the page: a question before something is done or lost, and a failure.
 import { App } from 'antd';
 import type { ReactNode } from 'react';
 import { texts } from '../../contract/texts.ts';
@@ -7,6 +7,9 @@ import { failureOf, Trace } from './problem.tsx';
 
 const t = texts({
   back: ['返回', 'Back'],
+  sure: ['放弃未保存的内容？', 'Discard your changes?'],
+  discard: ['放弃', 'Discard'],
+  stay: ['继续填写', 'Keep editing'],
 });
 
 interface Asked extends Question {
@@ -32,6 +35,13 @@ export function useAsk(): (asked: Asked) => void {
       onOk: onYes,
       onCancel: onStay,
     });
+}
+
+/** Asks before edits are lost. */
+export function useAskDiscard(): (onYes: () => void, onStay?: () => void) => void {
+  const ask = useAsk();
+  return (onYes, onStay) =>
+    ask({ title: t.sure, button: t.discard, danger: true, stay: t.stay, onYes, onStay });
 }
 
 /** Shows why a call has failed. */
