@@ -41,14 +41,14 @@ export const concerns: { title: string; settings: Record<string, Joi.Schema> }[]
   { title: 'Watching', settings: watchingSettings },
 ];
 
-export const config = freeze(loadOrEnd());
+export const config = freeze(await loadOrEnd());
 
 // Importers cannot handle an invalid configuration, so the process ends here.
-function loadOrEnd() {
+async function loadOrEnd() {
   try {
     return loadConfig();
   } catch (error) {
-    if (error instanceof UnusableSettings) return refuseSettings(error);
+    if (error instanceof UnusableSettings) return await refuseSettings(error);
     throw error;
   }
 }

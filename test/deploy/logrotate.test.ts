@@ -1,7 +1,8 @@
-// deploy/logrotate.conf with Debian's logrotate and a process of PM2 that writes all the while; only account and paths are replaced.
+// The logs of PM2: deploy/logrotate.conf with Debian's logrotate while a process writes (only account and paths are replaced), and
+// what an API under PM2 says last.
 import '../support/environment.js';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -21,6 +22,18 @@ const pm2 = (...args: string[]) =>
 test.after.always(() => {
   pm2('kill');
   rmSync(home, { recursive: true, force: true });
+});
+
+test('an API under PM2 that cannot use its settings says so in its log', async (t) => {
+  const api = join(config.root, 'build/src/api/main.js');
+  const wrong = { NODE_ENV: 'production', PORT: '99999' };
+  const options = ['--name', 'refused', '-i', '1', '--stop-exit-codes', '78'];
+  execFileSync(process.execPath, [pm2Program, 'start', api, ...options], { env: { ...env, ...wrong } });
+  const log = join(logs, 'refused-out-0.log');
+  await until(() => existsSync(log) && readFileSync(log, 'utf8').includes('\n'));
+  const { level, problems } = JSON.parse(readFileSync(log, 'utf8')) as Record<string, unknown>;
+  t.is(level, 'fatal');
+  t.true((problems as string[]).includes('"PORT" must be a valid port'));
 });
 
 /** Every line of every file, rotated or not. */
