@@ -143,7 +143,7 @@ export default function FormDrawer({
       if (row && Object.keys(body).length === 0) return close();
       const idempotencyKey = route.startsWith('POST') ? key : undefined;
       isSent.current = true;
-      if (isDirty) keep(values);
+      if (isDirty) keep(filled);
       const answer = send
         ? await send(body)
         : await call(route, { path, body: body as never, idempotencyKey });
