@@ -1,6 +1,7 @@
 // Background work: queues, and jobs that failed for good.
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Flex } from 'antd';
+import { useEffect } from 'react';
 import { call } from '../contract/api.ts';
 import { plural, texts } from '../contract/texts.ts';
 import { badge, code, count, text, time, trace } from '../parts/show/cells.tsx';
@@ -40,6 +41,10 @@ function Standing() {
     refetchInterval: (query) => recoveryMs(query) || everyMs,
     enabled: may('GET /api/admin/queues'),
   });
+  const client = useQueryClient();
+  const failed = data?.list.reduce((sum, queue) => sum + queue.failed, 0);
+  // The list below is of the same jobs.
+  useEffect(() => void client.invalidateQueries({ queryKey: ['failed-jobs', 'list'] }), [client, failed]);
   return (
     <>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
