@@ -113,7 +113,7 @@ function migrate(env: Record<string, string> = {}): { ended: Promise<number>; ou
 }
 
 test.serial('a migration that meets an open snapshot does not block others', async (t) => {
-  const name = '0007-list-indexes';
+  const name = '0032-sales-index';
   const migration = migrations.find((one) => one.name === name);
   await load.stop();
   const other = await otherConnection();

@@ -1,4 +1,5 @@
-// The dashboard adds up what was paid in a time from an index alone: looking up each order took seconds at a million a month.
+// The dashboard adds up what was paid in a time from an index alone: looking up each order took seconds at a million a
+// month.
 import { keyMigration } from './migration.js';
 
 export const salesIndex = keyMigration('0032-sales-index', [

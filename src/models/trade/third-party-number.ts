@@ -51,8 +51,8 @@ export async function pruneNumbers(): Promise<void> {
 const usedTwice = `(state = 'refused' AND verdict = 'payment_third_party_no_used')`;
 
 /**
- * Callbacks with a number that are about to be deleted, in the order of their ids: sorted by time, all that are left would
- * be read for each batch.
+ * Callbacks with a number that are about to be deleted, in the order of their ids: sorted by time, all that are left
+ * would be read for each batch.
  */
 async function* oldCallbacks(before: Date): AsyncGenerator<Shown[]> {
   let lastId = 0;
