@@ -179,6 +179,8 @@ test.serial('numbers past the retention are removed by reading each callback onc
   const statements = await statementsDuring(pruneNumbers);
   const left = await select(`SELECT 1 FROM third_party_numbers WHERE third_party_no LIKE 'MANY-%'`);
   t.is(left.length, 0);
-  const reads = statements.filter((sql) => sql.includes('third_party_no IS NOT NULL') && sql.includes('LIMIT'));
+  const reads = statements.filter(
+    (sql) => sql.includes('third_party_no IS NOT NULL') && sql.includes('LIMIT'),
+  );
   t.true((await rowsReadBy(reads)) < 2 * count);
 });

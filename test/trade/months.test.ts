@@ -269,11 +269,16 @@ test.serial('no write is refused while partitions are added over a year', async 
 });
 
 test.serial('the check of the books looks for an order or a payment in its own month', async (t) => {
-  const statements = (await statementsDuring(checkBooks)).filter((sql) => /LEFT JOIN (orders|payments) /.test(sql));
+  const statements = (await statementsDuring(checkBooks)).filter((sql) =>
+    /LEFT JOIN (orders|payments) /.test(sql),
+  );
   t.is(statements.length, 2);
   for (const sql of statements) {
     const [plan] = await db.query(`EXPLAIN ${sql}`);
     // With the number alone it would be ref: one lookup in each partition.
-    t.true((plan as { type: string }[]).some(({ type }) => type === 'eq_ref'), sql);
+    t.true(
+      (plan as { type: string }[]).some(({ type }) => type === 'eq_ref'),
+      sql,
+    );
   }
 });
