@@ -390,6 +390,19 @@ freshJourney(
       nickname: 'Mine',
       email: 'theirs@example.com',
     });
+    // Nor does its draft.
+    await page.goto(`/console/trade/users/${id}/edit`);
+    await form.getByLabel('Display name').fill('Mine again');
+    await admin.put(`/users/${id}`, { email: 'later@example.com' });
+    await page.route('**/api/admin/users/*', (route) =>
+      route.request().method() === 'PUT' ? route.abort() : route.fallback(),
+    );
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByRole('alert').getByText('The service cannot be reached').waitFor();
+    await page.reload();
+    await form.getByText('Your unsaved changes are back').waitFor();
+    t.is(await form.getByLabel('Display name').inputValue(), 'Mine again');
+    t.is(await form.getByLabel('Email').inputValue(), 'later@example.com');
     const noteNow = () => selectRow('SELECT remark FROM orders WHERE order_no = ?', [order_no]);
     await follow(page, `/console/trade/orders/${order_no}`);
     await page.getByRole('button', { name: 'Edit note' }).click();

@@ -137,7 +137,7 @@ export default function FormDrawer({
       const latest = await refresh?.();
       if (latest && rebaseOn(initialOf(fields, latest)).length > 0) return setBusy(false);
       // As the others have changed them meanwhile.
-      const filled = latest ? (form.getFieldsValue() as AnyRow) : values;
+      const filled = latest ? form.getFieldsValue() : values;
       const own = row ? changed(filled, base.current ?? {}, required) : given(filled);
       const body = { ...own, ...fixed };
       if (row && Object.keys(body).length === 0) return close();
