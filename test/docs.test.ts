@@ -141,9 +141,9 @@ function commandsOfOperators(): Map<string, Set<string>> {
     .filter((name) => name.endsWith('.ts'))
     .map((name) => read(join(folder, name)));
   const made = sources.flatMap((source) => [...source.matchAll(/(\w+)\s*\.command\('([a-z-]+)/g)]);
-  const commands = new Map<string, Set<string>>();
-  for (const [, owner, name] of made) if (owner === 'program') commands.set(name as string, new Set());
-  for (const [, owner, name] of made) commands.get(owner as string)?.add(name as string);
+  const named = read(join(folder, 'main.ts')).matchAll(/^ {2}([a-z]+): \[/gm);
+  const commands = new Map([...named].map(([, name = '']) => [name, new Set<string>()]));
+  for (const [, owner = '', name = ''] of made) commands.get(owner)?.add(name);
   return commands;
 }
 

@@ -100,8 +100,8 @@ export const orders: Fault[] = [
   },
   {
     file,
-    from: `o.expire_at >= :expire_at AND o.expire_at < :before`,
-    to: `o.expire_at >= :expire_at AND o.expire_at > :before`,
+    from: `deleted_at IS NULL AND expire_at < :before`,
+    to: `deleted_at IS NULL AND expire_at > :before`,
     breaks: 'the sweeper finds no overdue order',
     test: 'test/trade/sweep.test.ts',
   },
