@@ -74,7 +74,8 @@ export class SchemaWriter {
     const full = { ...converted };
     if (typeof full.$ref === 'string') full.$ref = full.$ref.replace('#/$defs/', '#/components/schemas/');
     // Joi says by the type alone that null is allowed beside fixed values.
-    if (Array.isArray(full.enum) && [full.type].flat().includes('null')) full.enum = [...(full.enum as unknown[]), null];
+    if (Array.isArray(full.enum) && [full.type].flat().includes('null'))
+      full.enum = [...(full.enum as unknown[]), null];
     // A RegExp escapes slashes in its source; generators of clients would escape them once more.
     if (typeof full.pattern === 'string') full.pattern = full.pattern.replaceAll('\\/', '/');
     if (described.keys && full.properties)
