@@ -24,18 +24,6 @@ test.after.always(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-test('an API under PM2 that cannot use its settings says so in its log', async (t) => {
-  const api = join(config.root, 'build/src/api/main.js');
-  const wrong = { NODE_ENV: 'production', PORT: '99999' };
-  const options = ['--name', 'refused', '-i', '1', '--stop-exit-codes', '78'];
-  execFileSync(process.execPath, [pm2Program, 'start', api, ...options], { env: { ...env, ...wrong } });
-  const log = join(logs, 'refused-out-0.log');
-  await until(() => existsSync(log) && readFileSync(log, 'utf8').includes('\n'));
-  const { level, problems } = JSON.parse(readFileSync(log, 'utf8')) as Record<string, unknown>;
-  t.is(level, 'fatal');
-  t.true((problems as string[]).includes('"PORT" must be a valid port'));
-});
-
 /** Every line of every file, rotated or not. */
 function numbers(): number[] {
   return readdirSync(logs)
@@ -51,7 +39,7 @@ function numbers(): number[] {
 /** PM2 opens its files anew in an instant; what is written in it is lost. */
 const maxLostEach = 10;
 
-test('a rotation at a thousand lines a second loses a handful at most', async (t) => {
+test.serial('a rotation at a thousand lines a second loses a handful at most', async (t) => {
   const counter = join(home, 'counter.cjs');
   writeFileSync(counter, 'let n = 0; setInterval(() => console.log(++n), 1);');
   const account = `${userInfo().username} ${execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim()}`;
@@ -99,4 +87,16 @@ test('a rotation at a thousand lines a second loses a handful at most', async (t
   const [, search = ''] = /`([^`]+ <id> ~\/\.pm2[^`]+)`/.exec(page) ?? [];
   const command = search.replace('<id>', '-x 1').replace('~/.pm2', home);
   t.is(execFileSync('bash', ['-c', command], { encoding: 'utf8' }).trim(), '1', search);
+});
+
+test.serial('an API under PM2 that cannot use its settings says so in its log', async (t) => {
+  const api = join(config.root, 'build/src/api/main.js');
+  const wrong = { NODE_ENV: 'production', PORT: '99999' };
+  const options = ['--name', 'refused', '-i', '1', '--merge-logs', '--stop-exit-codes', '78'];
+  execFileSync(process.execPath, [pm2Program, 'start', api, ...options], { env: { ...env, ...wrong } });
+  const log = join(logs, 'refused-out.log');
+  await until(() => existsSync(log) && readFileSync(log, 'utf8').includes('\n'));
+  const { level, problems } = JSON.parse(readFileSync(log, 'utf8')) as Record<string, unknown>;
+  t.is(level, 'fatal');
+  t.true((problems as string[]).includes('"PORT" must be a valid port'));
 });
