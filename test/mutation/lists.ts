@@ -65,8 +65,8 @@ export const lists: Fault[] = [
   },
   {
     file: 'src/models/office/notification-inbox.ts',
-    from: `where.and(\`n.created_at > ? AND NOT \${known}\`, until, id)`,
-    to: `where.and('n.created_at > ?', until)`,
+    from: `box.and('r.read_at IS NULL AND n.created_at > ?', until)`,
+    to: `box.and('n.created_at > ?', until)`,
     breaks: 'what was read one by one stays unread',
     test: figures,
   },

@@ -1,12 +1,11 @@
 // What an administrator sees of the notifications: pages, how many are unread, reading them.
 import { now } from '../../lib/values/clock.js';
-import { change, reports, type SqlValue } from '../../lib/database/db.js';
+import { change, select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type Page } from '../../lib/input/list-query.js';
+import { orderSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';
-import { count } from '../tables/count.js';
-import { listPage } from '../tables/page.js';
+import { cachedCounts } from '../tables/count.js';
 import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
 import { Notification, NotificationMark } from './tables.js';
 
@@ -16,12 +15,12 @@ export async function listNotifications(
   query: NotificationFilter,
 ): Promise<Page<NotificationRecord> & { unread_count: number }> {
   const reader = await readerOf(adminId);
-  const read = (tail: string, values: SqlValue[]) => inbox.rows(tail, [adminId, ...values], { on: reports });
-  const [unread_count, page] = await Promise.all([
-    count('notifications n', seenBy(reader, { is_read: false })),
-    listPage('notifications n', read, seenBy(reader, query), query),
+  const [unread_count, list, total] = await Promise.all([
+    countOf(reader, { is_read: false }),
+    readPage(reader, query),
+    countOf(reader, query),
   ]);
-  return { ...page, unread_count };
+  return { ...toPage(query, list, total), unread_count };
 }
 
 /** A notification as that administrator sees it. @throws notification_not_found also when it is another's */
@@ -34,7 +33,7 @@ export async function getNotification(adminId: number, id: number): Promise<Noti
 }
 
 export async function countUnread(adminId: number): Promise<number> {
-  return count('notifications n', seenBy(await readerOf(adminId), { is_read: false }));
+  return countOf(await readerOf(adminId), { is_read: false });
 }
 
 /** Marks one as read; reading twice changes nothing. @throws notification_not_found also when it is another's */
@@ -95,17 +94,55 @@ async function readerOf(id: number): Promise<Reader> {
   return { id, since: admin?.created_at ?? now(), until: mark?.read_until ?? never };
 }
 
-/** The condition of what an administrator sees, over `notifications n`. */
-function seenBy({ id, since, until }: Reader, filter: Partial<NotificationFilter>): Where {
-  const { type, is_read, ...times } = filter;
-  const where = new Where()
-    .and('(n.receiver_id = ? OR (n.receiver_id IS NULL AND n.created_at >= ?))', id, since)
-    .equals('n.type', type)
-    .during('n.created_at', times);
-  if (is_read === undefined) return where;
-  const known =
-    'EXISTS (SELECT 1 FROM notification_reads k WHERE k.notification_id = n.id AND k.admin_id = ?)';
-  return is_read
-    ? where.and(`(n.created_at <= ? OR ${known})`, until, id)
-    : where.and(`n.created_at > ? AND NOT ${known}`, until, id);
+type Filter = Partial<NotificationFilter>;
+
+/** What is sent to that administrator, and what is sent to everybody: each has an index in the order of the list. */
+const boxesOf = ({ id, since }: Reader, { type, ...times }: Filter): Where[] =>
+  [
+    new Where().and('n.receiver_id = ?', id),
+    new Where().and('n.receiver_id IS NULL AND n.created_at >= ?', since),
+  ].map((box) => box.equals('n.type', type).during('n.created_at', times));
+
+/** The notifications of a box: all, the read ones or the unread ones. */
+function stateSql({ id, until }: Reader, box: Where, isRead: boolean | undefined) {
+  if (isRead === undefined) return { sql: box.sql, values: box.values };
+  const state = isRead
+    ? box.and('(r.read_at IS NOT NULL OR n.created_at <= ?)', until)
+    : box.and('r.read_at IS NULL AND n.created_at > ?', until);
+  const reads = 'LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = ?';
+  return { sql: `${reads} ${state.sql}`, values: [id, ...state.values] };
+}
+
+async function countOf(reader: Reader, filter: Filter): Promise<number> {
+  const counts = boxesOf(reader, filter).map(async (box) => {
+    const { sql, values } = stateSql(reader, box, filter.is_read);
+    const [row] = await cachedCounts.select<{ total: number }>(
+      `SELECT COUNT(*) AS total FROM notifications n ${sql}`,
+      values,
+    );
+    return row?.total ?? 0;
+  });
+  return (await Promise.all(counts)).reduce((sum, total) => sum + total, 0);
+}
+
+async function readPage(reader: Reader, query: NotificationFilter): Promise<NotificationRecord[]> {
+  const needed = query.page * query.page_size;
+  // The index gives the order, so that reading ends with the page; for unread ones the server chooses better.
+  const isById = query.is_read !== false && query.order_by[0]?.field === 'id';
+  const index = query.type ? 'ix_notifications_of_type' : 'ix_notifications_of';
+  const sources = boxesOf(reader, query).map((box) => {
+    const { sql, values } = stateSql(reader, box, query.is_read);
+    const from = `SELECT n.id, n.type, n.title, n.created_at FROM notifications n ${isById ? `FORCE INDEX (${index})` : ''}`;
+    return { sql: `(${from} ${sql} ${orderSql(query, 'n')} LIMIT ${needed})`, values };
+  });
+  const keys = await select<{ id: number }>(
+    `SELECT k.id FROM (${sources.map(({ sql }) => sql).join(' UNION ALL ')}) k
+     ${orderSql(query, 'k')} LIMIT ${query.page_size} OFFSET ${needed - query.page_size}`,
+    sources.flatMap(({ values }) => values),
+  );
+  if (keys.length === 0) return [];
+  const ids = keys.map(({ id }) => id);
+  const rows = await inbox.rows('WHERE n.id IN (?)', [reader.id, ids]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
