@@ -1,6 +1,6 @@
 // Alipay: refunds (alipay.trade.refund, alipay.trade.fastpay.refund.query).
 import { Money } from '../values/money.js';
-import { askAlipay, wordsOf } from './alipay-request.js';
+import { askAlipay, wordsOf, type AlipayAnswer } from './alipay-request.js';
 import { instantOf } from './alipay-trade.js';
 import { foreign, unreadable } from './answer-reasons.js';
 import { ChannelFailure, type RefundAnswer, type RefundLimits, type RefundOrder } from './channel.js';
@@ -35,7 +35,7 @@ export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promi
   // N also if it was refunded before.
   if (answer.fund_change !== 'Y') return { state: 'processing', code: 'fund_change=N' };
   // refund_fee is the sum of all refunds of the trade; of this one Alipay takes no other amount under its number.
-  return { state: 'succeeded', code: 'fund_change=Y', amount: refund, at: instantOf(answer.gmt_refund_pay) };
+  return { state: 'succeeded', code: 'fund_change=Y', amount: refund, ...timeOf(answer) };
 }
 
 /** @see ChannelRefunds.query */
@@ -56,7 +56,11 @@ export async function queryRefund(order: RefundOrder, signal: AbortSignal): Prom
   }
   if (refund_status !== 'REFUND_SUCCESS') throw new ChannelFailure(unreadable);
   if (trade_no !== thirdPartyNo || out_request_no !== refundNo) throw new ChannelFailure(foreign);
-  const { refund_amount, gmt_refund_pay } = answer;
-  const [amount, at] = [Money.parse(refund_amount), instantOf(gmt_refund_pay)];
-  return { state: 'succeeded', code: refund_status, amount, at };
+  const amount = Money.parse(answer.refund_amount);
+  return { state: 'succeeded', code: refund_status, ...(amount ? { amount } : {}), ...timeOf(answer) };
+}
+
+function timeOf({ gmt_refund_pay }: AlipayAnswer): { at?: Date } {
+  const at = instantOf(gmt_refund_pay);
+  return at ? { at } : {};
 }

@@ -17,7 +17,8 @@ export function paidTrade(
 ): { thirdPartyNo: string; amount: Money; paidAt?: Date } | undefined {
   const amount = Money.parse(total);
   if (!amount || typeof number !== 'string' || !/^[\w-]{1,64}$/.test(number)) return undefined;
-  return { thirdPartyNo: number, amount, paidAt: instantOf(time) };
+  const paidAt = instantOf(time);
+  return { thirdPartyNo: number, amount, ...(paidAt ? { paidAt } : {}) };
 }
 
 /** The instant of a wall-clock time in Beijing: 2019-08-15 15:56:24. */
@@ -40,8 +41,8 @@ export async function queryTrade(
   const state = stateOf(code, Boolean(send_pay_date));
   if (!state) throw new ChannelFailure(unreadable);
   if (state !== 'paid') return { state, code, fields };
-  const paid = paidTrade(trade_no, total_amount, send_pay_date);
-  return { state, code, ...paid, isRefunded: code === 'TRADE_CLOSED', fields };
+  const refund = code === 'TRADE_CLOSED' ? { isRefunded: true } : {};
+  return { state, code, ...paidTrade(trade_no, total_amount, send_pay_date), ...refund, fields };
 }
 
 // A trade that was paid and refunded as a whole is closed, too.

@@ -79,11 +79,13 @@ function refundOf(body: Refund, { refundNo, thirdPartyNo, paymentNo }: RefundOrd
     body.out_trade_no === tradeNumber(paymentNo) &&
     amount?.currency === 'CNY';
   if (!isOurs) throw new ChannelFailure(foreign);
+  const refunded = fen(amount.refund);
+  const at = instantOf(body.success_time);
   return {
     state,
     code: String(status),
-    channelNo: isNumber(refund_id) ? refund_id : undefined,
-    amount: fen(amount.refund),
-    at: instantOf(body.success_time),
+    ...(isNumber(refund_id) ? { channelNo: refund_id } : {}),
+    ...(refunded ? { amount: refunded } : {}),
+    ...(at ? { at } : {}),
   };
 }

@@ -35,7 +35,8 @@ export function paidTrade({
   // Coupons lower what the payer pays; what the order is worth is the total.
   const total = fen(amount?.total);
   if (!total || !isNumber(transaction_id)) return undefined;
-  return { thirdPartyNo: transaction_id, amount: total, paidAt: instantOf(success_time) };
+  const paidAt = instantOf(success_time);
+  return { thirdPartyNo: transaction_id, amount: total, ...(paidAt ? { paidAt } : {}) };
 }
 
 /** Undefined unless it is a number of fen. */
@@ -79,7 +80,8 @@ export async function queryTrade(payment: ChannelPayment, signal: AbortSignal): 
   if (!isAbout(transaction, payment)) throw new ChannelFailure(foreign);
   if (state !== 'paid') return { state, code, fields };
   if (transaction.amount?.currency !== 'CNY') throw new ChannelFailure(foreign);
-  return { state, code, ...paidTrade(transaction), isRefunded: code === 'REFUND', fields };
+  const refund = code === 'REFUND' ? { isRefunded: true } : {};
+  return { state, code, ...paidTrade(transaction), ...refund, fields };
 }
 
 /** @see ChannelResults.close */
