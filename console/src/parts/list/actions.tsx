@@ -1,5 +1,4 @@
 // Actions on a row: shown by permission and state, confirmed if irreversible, sent once.
-import { EditOutlined } from '@ant-design/icons';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
@@ -11,7 +10,6 @@ import { formName, useTakeLeft } from '../form/open-form.ts';
 import { useAsk, useShowFailure } from '../show/dialogs.tsx';
 import { keepFocus } from '../show/focus.ts';
 import { useIsShown } from '../show/is-shown.ts';
-import { LinkButton } from '../show/link-button.tsx';
 import { failureOf } from '../show/problem.tsx';
 import { opens, useMay, useProfile, type Profile } from '../show/profile.ts';
 import {
@@ -25,7 +23,6 @@ import {
 } from '../resource.ts';
 
 const t = texts({
-  edit: ['修改', 'Edit'],
   done: ['已完成', 'Done'],
   overtaken: [
     (name: string) => `${name}刚刚被其他人修改，请再看一次`,
@@ -233,42 +230,31 @@ export function useAct(
   return { start, drawer, isBusy: run.isPending };
 }
 
-interface ButtonsProps {
+/** The actions of a row as buttons. */
+export function ActionButtons({
+  resource,
+  row,
+  onDone,
+}: {
   resource: Resource;
   row: AnyRow;
-  /** The address of its form. */
-  editAt: string;
-  onRemoved: () => void;
-}
-
-/** The link to the form of a row, and its actions as buttons. */
-export function ActionButtons({ resource, row, editAt, onRemoved }: ButtonsProps) {
-  const { update, remove } = resource.spec;
-  const may = useMay();
+  onDone?: (action: AnyAction) => void;
+}) {
   const actionsOf = useActions(resource);
-  const { start, drawer, isBusy } = useAct(resource, [row], ({ route }) => {
-    if (route === remove) onRemoved();
-  });
+  const { start, drawer, isBusy } = useAct(resource, [row], onDone);
   return (
-    <>
-      {update && may(update.route) && (
-        <LinkButton to={editAt} icon={<EditOutlined />}>
-          {t.edit}
-        </LinkButton>
-      )}
-      <Flex gap={8} wrap>
-        {actionsOf(row).map((action) => (
-          <Button
-            key={action.route + action.text[1]}
-            danger={action.danger}
-            disabled={isBusy}
-            onClick={() => start(action, row)}
-          >
-            {read(action.text)}
-          </Button>
-        ))}
-        {drawer}
-      </Flex>
-    </>
+    <Flex gap={8} wrap>
+      {actionsOf(row).map((action) => (
+        <Button
+          key={action.route + action.text[1]}
+          danger={action.danger}
+          disabled={isBusy}
+          onClick={() => start(action, row)}
+        >
+          {read(action.text)}
+        </Button>
+      ))}
+      {drawer}
+    </Flex>
   );
 }

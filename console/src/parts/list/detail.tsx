@@ -1,4 +1,5 @@
 // One row beside its list: fields, actions, and forms to create and change it.
+import { EditOutlined } from '@ant-design/icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { App, Drawer, Flex, Skeleton } from 'antd';
 import { useRef, useState, type ComponentProps } from 'react';
@@ -8,6 +9,7 @@ import { read, texts } from '../../contract/texts.ts';
 import { FormDrawer } from '../form/form-drawer.tsx';
 import { Guard } from '../show/guard.tsx';
 import { isFirstPage } from '../show/location.ts';
+import { LinkButton } from '../show/link-button.tsx';
 import { noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import { Facts } from '../show/facts.tsx';
@@ -53,8 +55,9 @@ export function RowDrawer({ resource }: { resource: Resource }) {
   const { id = '' } = useParams();
   const { search } = useLocation();
   const { data, error, refetch } = useRow(resource, id);
-  const { title, lead: Lead, below: Below } = resource.spec;
+  const { update, title, lead: Lead, below: Below } = resource.spec;
   useReturnFocus();
+  const may = useMay();
   const close = useClose();
   return (
     <Drawer open size={560} title={data ? nameOf(resource, data) : read(title)} onClose={close}>
@@ -63,7 +66,18 @@ export function RowDrawer({ resource }: { resource: Resource }) {
       {data && (
         <>
           <Flex gap={8} wrap className="drawer-actions">
-            <ActionButtons resource={resource} row={data} editAt={`edit${search}`} onRemoved={close} />
+            {update && may(update.route) && (
+              <LinkButton to={`edit${search}`} icon={<EditOutlined />}>
+                {t.edit}
+              </LinkButton>
+            )}
+            <ActionButtons
+              resource={resource}
+              row={data}
+              onDone={(action) => {
+                if (action.route === resource.spec.remove) close();
+              }}
+            />
           </Flex>
           {Lead && (
             <Guard of={data}>

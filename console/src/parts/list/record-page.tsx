@@ -1,14 +1,17 @@
 // The page of one record: its name and state, what can be done with it, and what its screen shows of it.
+import { EditOutlined } from '@ant-design/icons';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Skeleton } from 'antd';
 import type { ReactNode } from 'react';
 import { useNavigate } from 'react-router';
 import { call, type Data, type Route } from '../../contract/api.ts';
-import type { Both } from '../../contract/texts.ts';
+import { read, type Both } from '../../contract/texts.ts';
 import { Value } from '../show/cells.tsx';
+import { LinkButton } from '../show/link-button.tsx';
 import { useListAddress } from '../show/location.ts';
 import { RowPage } from '../show/page.tsx';
 import { Problem } from '../show/problem.tsx';
+import { useMay } from '../show/profile.ts';
 import { nameOf, type AnyRow, type Resource } from '../resource.ts';
 import { ActionButtons } from './actions.tsx';
 
@@ -35,9 +38,10 @@ interface Props<T> {
 
 export function RecordPage<T extends AnyRow>({ resource, id, what, query, buttons, children }: Props<T>) {
   const { data: row, error, refetch } = query;
-  const { columns, title } = resource.spec;
+  const { columns, update, remove, title } = resource.spec;
   const list = useListAddress();
   const navigate = useNavigate();
+  const may = useMay();
   return (
     <RowPage
       list={list}
@@ -48,11 +52,15 @@ export function RecordPage<T extends AnyRow>({ resource, id, what, query, button
         row && (
           <>
             {buttons?.(row)}
+            {update && may(update.route) && (
+              <LinkButton to={`${list}/${id}/edit`} icon={<EditOutlined />}>
+                {read(['修改', 'Edit'])}
+              </LinkButton>
+            )}
             <ActionButtons
               resource={resource}
               row={row}
-              editAt={`${list}/${id}/edit`}
-              onRemoved={() => void navigate(list)}
+              onDone={({ route }) => route === remove && void navigate(list)}
             />
           </>
         )
