@@ -51,8 +51,8 @@ export const imports: Fault[] = [
   },
   {
     file: batch,
-    from: `const subtotal = price.times(quantity);`,
-    to: `const subtotal = price;`,
+    from: `quantity === 1 ? price : price.times(quantity)`,
+    to: `quantity === 2 ? price : price.times(quantity)`,
     breaks: 'the subtotal of two pieces is that of one',
     test,
     match: 'rows become the same pending*',
