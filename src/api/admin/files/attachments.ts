@@ -60,7 +60,7 @@ export const routes = [
     description:
       '`type`, when given, must be the type of the file. The extension must be an allowed one and the content must agree with it.',
     access: store,
-    upload: { parts: ['file'], maxBytes: config.storage.uploadMaxBytes, required: true },
+    upload: { parts: ['file'], maxBytes: config.storage.uploadMaxBytes, required: true, digest: true },
     body: Joi.object<{ type?: FileType }, true>({ type: Joi.string().valid('image', 'document', 'video') }),
     fails: [
       'attachment_not_found',

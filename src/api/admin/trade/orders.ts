@@ -122,7 +122,7 @@ export const routes = [
       'Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, ' +
       'only checks. The answer waits up to 3 seconds for the end.',
     access: can('order.import', '导入订单', 'Import orders'),
-    upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true },
+    upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true, digest: true },
     // Accepted in both places: an overlooked dry_run would create orders.
     query: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
     body: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),

@@ -1,5 +1,5 @@
 // Reads a multipart body: fields, and its file directly to the disk, within limits while it arrives.
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -120,7 +120,7 @@ class Form {
   readonly #declaration: UploadDeclaration;
   readonly #fields = new Map<string, unknown>();
   readonly #path = join(uploadFolder, randomToken(12));
-  readonly #hash = createHash('sha256');
+  readonly #hash: Hash | undefined;
   readonly #abandoned = new AbortController();
   #fieldBytes = 0;
   #files = 0;
@@ -130,6 +130,7 @@ class Form {
 
   constructor(declaration: UploadDeclaration) {
     this.#declaration = declaration;
+    if (declaration.digest) this.#hash = createHash('sha256');
   }
 
   /** @returns false when the fields are too large in total */
@@ -155,7 +156,7 @@ class Form {
     content.on('error', () => undefined);
     content.on('data', (bytes: Buffer) => {
       this.#size += bytes.length;
-      this.#hash.update(bytes);
+      this.#hash?.update(bytes);
     });
     const file = createWriteStream(this.#path, { flags: 'wx', mode: 0o600 });
     await pipeline(content, file, { signal: this.#abandoned.signal });
@@ -174,7 +175,7 @@ class Form {
     await this.#written;
     const fields = Object.fromEntries(this.#fields);
     if (this.#files === 0) return required ? fileMissing(this.#declaration) : { fields };
-    const sha256 = this.#hash.digest('hex');
+    const sha256 = this.#hash?.digest('hex');
     return { fields, upload: { path: this.#path, size: this.#size, filename: this.#filename, sha256 } };
   }
 
