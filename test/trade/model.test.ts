@@ -16,7 +16,7 @@ test.after.always(() => system.stop());
 
 test('any sequence of commands leaves the rows and answers of the model', async (t) => {
   const done = await proveModel(t, system, {
-    runs: 10,
+    runs: 20,
     steps: { minLength: 10, maxLength: 40 },
     restartOneIn: 40,
   });
