@@ -19,11 +19,18 @@ export function csvOf(sheet: Sheet): Readable {
 }
 
 async function* parts({ columns, pages }: Sheet): AsyncGenerator<Buffer> {
+  const writers = columns.map(fieldWriter);
   yield Buffer.from(byteOrderMark + csvLine(columns.map(({ title }) => title)));
   for await (const rows of pages) {
     let text = '';
     for (const row of rows) {
-      text += `${columns.map((column, index) => cellOf(column, row[index + 1] as Cell)).join(',')}\r\n`;
+      for (let column = 0; column < writers.length; column++) {
+        if (column > 0) text += ',';
+        // NULL is an empty cell.
+        const cell = row[column + 1] as Cell;
+        if (cell !== null) text += (writers[column] as FieldWriter)(cell);
+      }
+      text += '\r\n';
       if (text.length < blockLength) continue;
       yield Buffer.from(text);
       text = '';
@@ -32,12 +39,23 @@ async function* parts({ columns, pages }: Sheet): AsyncGenerator<Buffer> {
   }
 }
 
-// NULL is an empty cell. Numbers and times are unquoted: -5.00 is no formula.
-function cellOf({ kind, show }: SheetColumn, cell: Cell): string | number {
-  if (cell === null) return '';
-  const shown = show ? show(cell) : cell;
-  return kind === 'text' ? field(String(shown)) : shown;
+type FieldWriter = (cell: string | number) => string | number;
+
+// Numbers and times are unquoted: -5.00 is no formula. Texts of few values are checked once.
+function fieldWriter({ kind, show }: SheetColumn): FieldWriter {
+  if (kind !== 'text') return show ?? ((cell) => cell);
+  if (!show) return (cell) => field(String(cell));
+  const fields = new Map<string | number, string>();
+  return (cell) => {
+    const known = fields.get(cell);
+    if (known !== undefined) return known;
+    const written = field(String(show(cell)));
+    if (fields.size < maxFields) fields.set(cell, written);
+    return written;
+  };
 }
+
+const maxFields = 100;
 
 const special = /^\s*[=+\-@＝＋－＠]|["\r\n\t,]/;
 

@@ -107,7 +107,7 @@ async function* readPages<C>(
       const found = await next;
       const isCut = source.lines !== undefined && found.length === maxRows;
       const rows = isCut ? withoutLast(found) : found;
-      const records = new Set(rows.map(([key]) => key)).size;
+      const records = countRecords(rows);
       seen += records;
       const isLast = (!isCut && records < size) || seen >= expected;
       // The next records are probably as long.
@@ -134,5 +134,20 @@ function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where, size: num
 /** Without the last record, which may have more rows. */
 function withoutLast(rows: Cell[][]): Cell[][] {
   const last = rows.at(-1)?.[0];
-  return rows.filter(([key]) => key !== last);
+  return rows.slice(
+    0,
+    rows.findIndex(([key]) => key === last),
+  );
+}
+
+// The rows of one record follow each other.
+function countRecords(rows: Cell[][]): number {
+  let count = 0;
+  let key: Cell | undefined;
+  for (const [own] of rows) {
+    if (own === key) continue;
+    key = own;
+    count++;
+  }
+  return count;
 }
