@@ -43,8 +43,11 @@ function Standing() {
   });
   const client = useQueryClient();
   const failed = data?.list.reduce((sum, queue) => sum + queue.failed, 0);
-  // The list below is of the same jobs.
-  useEffect(() => void client.invalidateQueries({ queryKey: ['failed-jobs', 'list'] }), [client, failed]);
+  // The list below is of the same jobs. One that was refused asks again when its limit has passed.
+  useEffect(() => {
+    const queryKey = ['failed-jobs', 'list'];
+    void client.invalidateQueries({ queryKey, predicate: ({ state }) => state.status === 'success' });
+  }, [client, failed]);
   return (
     <>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
