@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../config/index.js';
 import type { CallbackClaim, Channel, RawCallback } from '../lib/channels/channel.js';
-import { allChannels, channelOf, hasOpenResults } from '../lib/channels/index.js';
+import { allChannels, channelOf, channelType, hasOpenResults } from '../lib/channels/index.js';
 import { now } from '../lib/values/clock.js';
 import type { ErrorSlug } from '../lib/errors/catalogue.js';
 import { fail } from '../lib/errors/app-error.js';
@@ -27,7 +27,7 @@ import {
 } from './flows/callback.js';
 import { limit } from './http/middleware/limits.js';
 import type { Context } from './declare/request-state.js';
-import { callbackBody, channelType } from './declare/channel-schemas.js';
+import { callbackBody } from './declare/channel-schemas.js';
 import { oneOf, record, text } from './declare/response.js';
 import { PlainAnswer, route } from './declare/route.js';
 

@@ -2,19 +2,12 @@
 // channel.
 import Joi from 'joi';
 import type { Channel } from '../../lib/channels/channel.js';
-import { allChannels } from '../../lib/channels/index.js';
+import { allChannels, channelTypes } from '../../lib/channels/index.js';
 import { keywords, named } from '../../lib/input/schema.js';
 import { flag, listOf, oneOf, resource, text, textOrNull } from './response.js';
 import { nounOf } from './route.js';
 
 const configWords = 'Configuration of the channel; secrets are returned as `***`';
-
-/** All types, enabled or not. */
-export const channelTypes = allChannels.map(({ type }) => type);
-
-/** A type, checked against those enabled. */
-export const channelType = () =>
-  keywords(Joi.string(), { enum: channelTypes }).description('Type of the payment channel');
 
 /** A method in answers; secrets are `***`. */
 export const methodOf = (keys: Joi.PartialSchemaMap) =>

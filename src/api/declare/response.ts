@@ -123,10 +123,11 @@ export const pageOf = <T, K extends Keys = Record<never, never>>(item: Answer<T>
     record({ list: listOf(item), page: integer(), page_size: integer(), total: integer(), ...more }),
   );
 
-/** The query parameter that asks for the sum of a list. */
-export const sumKeys = {
-  with_sum: Joi.boolean().default(false).description('Also returns `amount_sum`'),
-};
+/** The query of a list that may also ask for the sum of its amounts. */
+export const withSum = <Q extends object>(query: Joi.ObjectSchema<Q>) =>
+  query.append<Q & { with_sum: boolean }>({
+    with_sum: Joi.boolean().default(false).description('Also returns `amount_sum`'),
+  });
 
 /** A page of a list, with the sum of its amounts if the query asks for it. */
 export async function summedPage<Q extends { with_sum: boolean }, T>(

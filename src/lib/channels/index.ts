@@ -1,6 +1,8 @@
 // The registry of payment channels and those this deployment has enabled.
+import Joi from 'joi';
 import { config } from '../../../config/index.js';
 import type { GatewayType } from '../../../config/payments.js';
+import { keywords } from '../input/schema.js';
 import { alipay } from './alipay.js';
 import type { Channel, ChannelResults, MethodConfig } from './channel.js';
 import { mock } from './mock.js';
@@ -9,6 +11,13 @@ import { wechat } from './wechat.js';
 const registry: Record<GatewayType, Channel> = { mock, wechat, alipay };
 
 export const allChannels: readonly Channel[] = Object.values(registry);
+
+/** All types, enabled or not. */
+export const channelTypes = allChannels.map(({ type }) => type);
+
+/** A type in a request; whether there is such a channel is checked later. */
+export const channelType = () =>
+  keywords(Joi.string(), { enum: channelTypes }).description('Type of the payment channel');
 
 const channels = new Map(allChannels.map((channel) => [channel.type, channel]));
 

@@ -42,11 +42,20 @@ const defaultOrder = 'id:desc';
 /** By so much our clock may be ahead of a company's. */
 const maxClockLeadMs = 3_600_000;
 
-/** The query parameters of a list, as keys for its Joi schema. @param sortable columns a caller may sort by */
-export function listKeys(sortable: readonly string[]) {
+/** The query of a list: page, order and time range, then its filters. @param sortable columns a caller may sort by */
+export const listQuery = <Q extends ListQuery>(
+  sortable: readonly string[],
+  filters: Record<string, Joi.Schema>,
+): Joi.ObjectSchema<Q> => Joi.object<Q>({ ...pageKeys(), ...orderKeys(sortable), ...timeKeys(), ...filters });
+
+/** The parameters of a page. */
+export const pageKeys = () => ({
+  page: clamped({ fallback: 1, min: 1, max: lastPage }),
+  page_size: clamped({ fallback: defaultSize, min: 1, max: maxSize, tooSmall: defaultSize }),
+});
+
+function orderKeys(sortable: readonly string[]) {
   return {
-    page: clamped({ fallback: 1, min: 1, max: lastPage }),
-    page_size: clamped({ fallback: defaultSize, min: 1, max: maxSize, tooSmall: defaultSize }),
     order_by: keywords(
       Joi.string()
         .default(() => readSorts(defaultOrder, sortable))
@@ -56,7 +65,6 @@ export function listKeys(sortable: readonly string[]) {
         }),
       sortKeywords(sortable),
     ) as unknown as Joi.ArraySchema<Sort[]>,
-    ...timeKeys(),
   };
 }
 

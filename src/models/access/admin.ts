@@ -3,7 +3,7 @@ import { literal, Op, type Transaction, type WhereOptions } from 'sequelize';
 import { blankToNull, id, noneToNull, status, textFilter } from '../../lib/input/schema.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { changing } from '../tables/versions.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
@@ -40,17 +40,13 @@ export const adminFilters = {
 
 export type AdminCriteria = Criteria<typeof adminFilters>;
 
-export type AdminFilter = AdminCriteria & ListQuery;
+type AdminFilter = AdminCriteria & ListQuery;
 
-export const adminSortable = [
-  'id',
-  'username',
-  'nickname',
-  'status',
-  'created_at',
-  'updated_at',
-  'last_login_at',
-] as const;
+/** The query of the list. */
+export const adminQuery = listQuery<AdminFilter>(
+  ['id', 'username', 'nickname', 'status', 'created_at', 'updated_at', 'last_login_at'],
+  adminFilters,
+);
 
 interface AdminRecord extends Listed<Admin> {
   department: Pick<Listed<Department>, 'id' | 'name'> | null;

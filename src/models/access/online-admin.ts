@@ -3,7 +3,7 @@ import { Op } from 'sequelize';
 import { ago, now } from '../../lib/values/clock.js';
 import { canonicalPart } from '../../lib/values/ip.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { textFilter } from '../../lib/input/schema.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
 import type { Listed } from '../tables/table.js';
@@ -13,9 +13,12 @@ import { idleSince, type Identity } from './identity.js';
 import { assertOutranks, lockSuperAdmins } from './rights.js';
 import { AdminSession, type Admin } from './tables.js';
 
-export const onlineFilters = { username: textFilter(50), ip: textFilter(45) };
+const onlineFilters = { username: textFilter(50), ip: textFilter(45) };
 
-export type OnlineFilter = Criteria<typeof onlineFilters> & ListQuery;
+type OnlineFilter = Criteria<typeof onlineFilters> & ListQuery;
+
+/** The query of the list. */
+export const onlineQuery = listQuery<OnlineFilter>(['id', 'ip', 'created_at'], onlineFilters);
 
 interface OnlineRecord extends Pick<
   Listed<AdminSession>,
@@ -26,8 +29,6 @@ interface OnlineRecord extends Pick<
   last_active: Date;
   is_current: boolean;
 }
-
-export const onlineSortable = ['id', 'ip', 'created_at'] as const;
 
 const activeMs = 15 * 60_000;
 

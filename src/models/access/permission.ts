@@ -4,7 +4,7 @@ import { Op, type Transaction } from 'sequelize';
 import { blankToNull, noneToNull, id, status, textFilter } from '../../lib/input/schema.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { changing } from '../tables/versions.js';
 import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
@@ -23,7 +23,7 @@ export type PermissionFields = Fields<Permission, 'is_builtin'>;
 
 export const permissionMethod = Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
 
-export const permissionFilters = {
+const permissionFilters = {
   name: textFilter(100),
   slug: textFilter(100),
   path: textFilter(255),
@@ -32,19 +32,13 @@ export const permissionFilters = {
   menu_id: id(),
 };
 
-export type PermissionFilter = Criteria<typeof permissionFilters> & ListQuery;
+type PermissionFilter = Criteria<typeof permissionFilters> & ListQuery;
 
-export const permissionSortable = [
-  'id',
-  'name',
-  'slug',
-  'method',
-  'path',
-  'status',
-  'sort',
-  'created_at',
-  'updated_at',
-] as const;
+/** The query of the list. */
+export const permissionQuery = listQuery<PermissionFilter>(
+  ['id', 'name', 'slug', 'method', 'path', 'status', 'sort', 'created_at', 'updated_at'],
+  permissionFilters,
+);
 
 type PermissionRecord = Listed<Permission> & { menu: Pick<Listed<Menu>, 'id' | 'title'> | null };
 

@@ -4,7 +4,7 @@ import { blankToNull, status, textFilter } from '../../lib/input/schema.js';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { changing } from '../tables/versions.js';
 import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
@@ -24,11 +24,15 @@ import { AdminRole, Menu, Permission, Role } from './tables.js';
 
 export type RoleFields = Fields<Role> & { permission_ids?: number[]; menu_ids?: number[] };
 
-export const roleFilters = { name: textFilter(50), slug: textFilter(50), status: status() };
+const roleFilters = { name: textFilter(50), slug: textFilter(50), status: status() };
 
-export type RoleFilter = Criteria<typeof roleFilters> & ListQuery;
+type RoleFilter = Criteria<typeof roleFilters> & ListQuery;
 
-export const roleSortable = ['id', 'name', 'slug', 'status', 'sort', 'created_at', 'updated_at'] as const;
+/** The query of the list. */
+export const roleQuery = listQuery<RoleFilter>(
+  ['id', 'name', 'slug', 'status', 'sort', 'created_at', 'updated_at'],
+  roleFilters,
+);
 
 /** With whether administrators hold it, which keeps it from being deleted. */
 type RoleRecord = Listed<Role> & { in_use: boolean; permission_ids: number[]; menu_ids: number[] };

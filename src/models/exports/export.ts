@@ -1,5 +1,6 @@
 // exports: files that administrators requested; the row is the state, the job write-export advances it.
 import { createHash } from 'node:crypto';
+import Joi from 'joi';
 import { Op, type Transaction, type WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
@@ -8,14 +9,21 @@ import { transact } from '../../lib/database/db.js';
 import { isDuplicate } from '../../lib/database/errors.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import { say, type Language, type Text } from '../../lib/values/language.js';
-import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { localTimes } from '../../lib/values/time.js';
 import type { Identity } from '../access/identity.js';
 import { adminOf, withAdmin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
 import { during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
-import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
+import {
+  Export,
+  exportFormats,
+  exportTypes,
+  type ExportFormat,
+  type ExportStatus,
+  type ExportType,
+} from './tables.js';
 
 /** What an administrator wants exported, and how. */
 export interface ExportRequest {
@@ -38,13 +46,19 @@ export interface ExportRecord extends Listed<Export> {
   file_url: string | null;
 }
 
-export interface ExportFilter extends ListQuery {
-  type?: ExportType;
-  format?: ExportFormat;
-  status?: ExportStatus;
-}
+const exportFilters = {
+  type: Joi.string<ExportType>().valid(...exportTypes),
+  format: Joi.string<ExportFormat>().valid(...exportFormats),
+  status: Joi.number<ExportStatus>().valid(0, 1, 2).description('0 waiting or running, 1 finished, 2 failed'),
+};
 
-export const exportSortable = ['id', 'type', 'format', 'status', 'created_at', 'finished_at'] as const;
+type ExportFilter = Criteria<typeof exportFilters> & ListQuery;
+
+/** The query of the list. */
+export const exportQuery = listQuery<ExportFilter>(
+  ['id', 'type', 'format', 'status', 'created_at', 'finished_at'],
+  exportFilters,
+);
 
 /**
  * Stores a request. An equal request of the same administrator that still waits or runs is returned instead.

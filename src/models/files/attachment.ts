@@ -1,14 +1,16 @@
 // attachments: files of administrators: name, kind and digest in the row, content in the storage.
 import { createReadStream } from 'node:fs';
+import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { transact } from '../../lib/database/db.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { checkedCharset, type Charset } from '../../lib/files/file-content.js';
-import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
+import { fileTypes, kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
-import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { id, textFilter } from '../../lib/input/schema.js';
 import { adminOf, withAdmin } from '../access/tables.js';
 import { containing, during, equalAscii, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
@@ -28,24 +30,21 @@ const toRecord = (attachment: Attachment): AttachmentRecord => ({
   url: `/api/admin/attachments/${attachment.id}/preview`,
 });
 
-export interface AttachmentFilter extends ListQuery {
-  filename?: string;
-  display_name?: string;
-  type?: FileType;
-  extension?: string;
-  admin_id?: number;
-}
+const attachmentFilters = {
+  filename: textFilter(255),
+  display_name: textFilter(255),
+  type: Joi.string<FileType>().valid(...fileTypes),
+  extension: textFilter(16),
+  admin_id: id(),
+};
 
-export const attachmentSortable = [
-  'id',
-  'filename',
-  'display_name',
-  'extension',
-  'type',
-  'size',
-  'created_at',
-  'updated_at',
-] as const;
+type AttachmentFilter = Criteria<typeof attachmentFilters> & ListQuery;
+
+/** The query of the list. */
+export const attachmentQuery = listQuery<AttachmentFilter>(
+  ['id', 'filename', 'display_name', 'extension', 'type', 'size', 'created_at', 'updated_at'],
+  attachmentFilters,
+);
 
 interface FileName {
   filename: string;

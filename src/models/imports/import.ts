@@ -1,4 +1,5 @@
 // imports: files that administrators have rows imported from, with how far each has come.
+import Joi from 'joi';
 import { Op, type Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { currentLanguage } from '../../lib/process/context.js';
@@ -6,7 +7,7 @@ import type { CsvFormat } from '../../lib/sheets/csv-source.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { say, type Text } from '../../lib/values/language.js';
-import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import type { Identity } from '../access/identity.js';
 import { adminOf, withAdmin } from '../access/tables.js';
 import { keepFile, releaseFiles, removeFiles } from '../files/stored-file.js';
@@ -14,7 +15,7 @@ import { during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { removeErrors } from './import-error.js';
 import { endImport, importErrorText } from './import-end.js';
-import { Import, type ImportStatus, type ImportType } from './tables.js';
+import { Import, importStatuses, importTypes, type ImportStatus, type ImportType } from './tables.js';
 
 /** An import in answers. */
 export interface ImportRecord extends Listed<Import> {
@@ -25,11 +26,21 @@ export interface ImportRecord extends Listed<Import> {
   error_file_url: string | null;
 }
 
-export interface ImportFilter extends ListQuery {
-  type?: ImportType;
-  status?: ImportStatus;
-  dry_run?: boolean;
-}
+const importFilters = {
+  type: Joi.string<ImportType>().valid(...importTypes),
+  status: Joi.number<ImportStatus>()
+    .valid(...importStatuses)
+    .description('0 waiting or running, 1 finished, 2 failed or cancelled'),
+  dry_run: Joi.boolean(),
+};
+
+type ImportFilter = Criteria<typeof importFilters> & ListQuery;
+
+/** The query of the list. */
+export const importQuery = listQuery<ImportFilter>(
+  ['id', 'status', 'created_at', 'finished_at'],
+  importFilters,
+);
 
 interface NewImport {
   type: ImportType;
@@ -40,8 +51,6 @@ interface NewImport {
   format: CsvFormat;
   dryRun: boolean;
 }
-
-export const importSortable = ['id', 'status', 'created_at', 'finished_at'] as const;
 
 /** Makes the row of an import and keeps its file. @returns its id */
 export function createImport(made: NewImport): Promise<number> {

@@ -3,7 +3,7 @@ import { currentLanguage } from '../../lib/process/context.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
 import { say } from '../../lib/values/language.js';
 import { canonicalPart } from '../../lib/values/ip.js';
-import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { listQuery, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { id, status, textFilter } from '../../lib/input/schema.js';
 import { columnsOf, type RowOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
@@ -12,16 +12,17 @@ import { LoginLog } from './tables.js';
 
 export type LoginEntry = EntryOf<LoginLog>;
 
-export const loginFilters = {
+const loginFilters = {
   admin_id: id(),
   username: textFilter(50),
   ip: textFilter(45),
   status: status(),
 };
 
-export type LoginFilter = Criteria<typeof loginFilters> & ListQuery;
+type LoginFilter = Criteria<typeof loginFilters> & ListQuery;
 
-export const loginSortable = ['id', 'status', 'created_at'] as const;
+/** The query of the list. */
+export const loginQuery = listQuery<LoginFilter>(['id', 'status', 'created_at'], loginFilters);
 
 type LoginRecord = Listed<LoginLog> & {
   /** The outcome in the reader's language. */

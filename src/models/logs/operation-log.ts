@@ -1,6 +1,13 @@
 // operation_logs: what signed-in administrators did, also what was refused.
 import Joi from 'joi';
-import { escapeLike, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import {
+  escapeLike,
+  listQuery,
+  Where,
+  type Criteria,
+  type ListQuery,
+  type Page,
+} from '../../lib/input/list-query.js';
 import { canonicalPart } from '../../lib/values/ip.js';
 import { id, textFilter } from '../../lib/input/schema.js';
 import { columnsOf, selection } from '../tables/selection.js';
@@ -10,7 +17,7 @@ import { OperationLog, type FieldChange } from './tables.js';
 
 export type OperationEntry = EntryOf<OperationLog>;
 
-export const operationFilters = {
+const operationFilters = {
   admin_id: id(),
   username: textFilter(50),
   module: textFilter(50),
@@ -26,9 +33,13 @@ export const operationFilters = {
     .example('/api/admin/users/42'),
 };
 
-export type OperationFilter = Criteria<typeof operationFilters> & ListQuery;
+type OperationFilter = Criteria<typeof operationFilters> & ListQuery;
 
-export const operationSortable = ['id', 'status', 'duration_ms', 'created_at'] as const;
+/** The query of the list. */
+export const operationQuery = listQuery<OperationFilter>(
+  ['id', 'status', 'duration_ms', 'created_at'],
+  operationFilters,
+);
 
 type OperationRecord = Listed<OperationLog> & {
   admin: { id: number; username: string };

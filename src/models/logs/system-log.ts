@@ -1,6 +1,6 @@
 // system_logs: warnings and errors of API and worker.
 import Joi from 'joi';
-import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { listQuery, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { textFilter } from '../../lib/input/schema.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
@@ -9,16 +9,17 @@ import { logLevels, SystemLog } from './tables.js';
 
 export type SystemEntry = EntryOf<SystemLog>;
 
-export const systemFilters = {
+const systemFilters = {
   level: Joi.string().valid(...logLevels),
   trace_id: textFilter(64),
   module: textFilter(50).description('Process: api or worker').example('worker'),
   message: textFilter(200).description('Part of the text of the log line'),
 };
 
-export type SystemFilter = Criteria<typeof systemFilters> & ListQuery;
+type SystemFilter = Criteria<typeof systemFilters> & ListQuery;
 
-export const systemSortable = ['id', 'level', 'created_at'] as const;
+/** The query of the list. */
+export const systemQuery = listQuery<SystemFilter>(['id', 'level', 'created_at'], systemFilters);
 
 type SystemRecord = Listed<SystemLog>;
 

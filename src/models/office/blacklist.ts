@@ -12,7 +12,7 @@ import {
 } from '../../lib/values/ip-range.js';
 import { canonicalPart } from '../../lib/values/ip.js';
 import { blankToNull, status, textFilter } from '../../lib/input/schema.js';
-import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, lockRow, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
@@ -22,11 +22,15 @@ export type BlacklistFields = Fields<Blacklist, 'first_ip' | 'last_ip'>;
 
 type BlacklistRecord = Listed<Blacklist>;
 
-export const blacklistFilters = { ip: textFilter(100).description('Part of an entry'), status: status() };
+const blacklistFilters = { ip: textFilter(100).description('Part of an entry'), status: status() };
 
-export type BlacklistFilter = Criteria<typeof blacklistFilters> & ListQuery;
+type BlacklistFilter = Criteria<typeof blacklistFilters> & ListQuery;
 
-export const blacklistSortable = ['id', 'ip', 'status', 'created_at', 'updated_at'] as const;
+/** The query of the list. */
+export const blacklistQuery = listQuery<BlacklistFilter>(
+  ['id', 'ip', 'status', 'created_at', 'updated_at'],
+  blacklistFilters,
+);
 
 const duplicates = { uq_blacklists_range: { slug: 'blacklist_exists', field: 'ip' } } as const;
 

@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { blankToNull, parentFilter, status, textFilter } from '../../lib/input/schema.js';
-import type { Criteria, ListQuery, Page } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { containing, during, findPage, lockRow, matching, withUse } from '../tables/find.js';
 import type { Fields, Listed } from '../tables/table.js';
@@ -15,24 +15,20 @@ export type DictionaryFields = Fields<Dictionary>;
 /** With whether entries belong to it, which keep it from being deleted. */
 type DictionaryRecord = Listed<Dictionary> & { in_use: boolean };
 
-export const dictionaryFilters = {
+const dictionaryFilters = {
   parent_id: parentFilter(),
   code: textFilter(50),
   name: textFilter(50),
   status: status(),
 };
 
-export type DictionaryFilter = Criteria<typeof dictionaryFilters> & ListQuery;
+type DictionaryFilter = Criteria<typeof dictionaryFilters> & ListQuery;
 
-export const dictionarySortable = [
-  'id',
-  'name',
-  'code',
-  'status',
-  'sort',
-  'created_at',
-  'updated_at',
-] as const;
+/** The query of the list. */
+export const dictionaryQuery = listQuery<DictionaryFilter>(
+  ['id', 'name', 'code', 'status', 'sort', 'created_at', 'updated_at'],
+  dictionaryFilters,
+);
 
 const duplicates = { uq_dictionaries_code: { slug: 'dictionary_code_exists', field: 'code' } } as const;
 

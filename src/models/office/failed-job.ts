@@ -1,39 +1,49 @@
 // failed_jobs: work whose last run has failed, one row however often it fails, and the notifications of it.
+import Joi from 'joi';
 import { Op, type Transaction, type WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { ago, now } from '../../lib/values/clock.js';
 import { change, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { textFilter } from '../../lib/input/schema.js';
 import { mask, maskText } from '../../lib/secrets/mask.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { deleteAll } from '../tables/retention.js';
 import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
 import { deliverStored, notifyWithin } from './notification.js';
-import { FailedJob, type FailedJobState } from './tables.js';
+import { FailedJob, failedJobStates, type FailedJobState } from './tables.js';
 
-export interface FailedJobCriteria extends TimeRange {
-  queue?: QueueName;
-  job?: string;
-  error?: string;
-  trace_id?: string;
-}
+/** Filters of the list and of a retry. */
+export const failedJobCriteria = {
+  queue: Joi.string<QueueName>()
+    .valid(...queueNames)
+    .description('Queue of the job'),
+  job: textFilter(60).description('Kind of job').example('settle-payment'),
+  error: textFilter(200).description('Part of the message of the failure').example('timed out'),
+  trace_id: textFilter(64),
+};
 
-export interface FailedJobFilter extends FailedJobCriteria, ListQuery {
-  state?: FailedJobState;
-}
+export type FailedJobCriteria = Criteria<typeof failedJobCriteria>;
 
-export const failedJobSortable = [
-  'id',
-  'queue',
-  'job',
-  'attempts',
-  'failures',
-  'state',
-  'failed_at',
-  'created_at',
-] as const;
+/** In the document, of a filter and of an answer. */
+export const stateWords = 'failed, retried (queued again) or done';
+
+const failedJobFilters = {
+  ...failedJobCriteria,
+  state: Joi.string<FailedJobState>()
+    .valid(...failedJobStates)
+    .description(stateWords),
+};
+
+type FailedJobFilter = Criteria<typeof failedJobFilters> & ListQuery;
+
+/** The query of the list. */
+export const failedJobQuery = listQuery<FailedJobFilter>(
+  ['id', 'queue', 'job', 'attempts', 'failures', 'state', 'failed_at', 'created_at'],
+  failedJobFilters,
+);
 
 /** A failed job in answers: its payload is masked. */
 export type FailedJobRecord = Listed<FailedJob> & { payload: unknown };

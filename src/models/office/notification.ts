@@ -1,17 +1,18 @@
 // notifications: messages to administrators, and the outbox of their frames. One for everybody is one row; reads are
 // stored per administrator (notification-inbox.ts).
+import Joi from 'joi';
 import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { ago, now } from '../../lib/values/clock.js';
 import { bulk, change, insert, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
-import type { ListQuery } from '../../lib/input/list-query.js';
+import { listQuery, type Criteria, type ListQuery } from '../../lib/input/list-query.js';
 import { logger } from '../../lib/watch/logger.js';
 import { publish } from '../../lib/redis/pubsub.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { listed, type Listed } from '../tables/table.js';
-import { Notification, NotificationRead, type NotificationType } from './tables.js';
+import { Notification, NotificationRead, notificationTypes, type NotificationType } from './tables.js';
 
 /** A notification as an administrator sees it. */
 export interface NotificationRecord extends Listed<Notification> {
@@ -19,10 +20,18 @@ export interface NotificationRecord extends Listed<Notification> {
   read_at: Date | null;
 }
 
-export interface NotificationFilter extends ListQuery {
-  type?: NotificationType;
-  is_read?: boolean;
-}
+const notificationFilters = {
+  type: Joi.string<NotificationType>().valid(...notificationTypes),
+  is_read: Joi.boolean(),
+};
+
+export type NotificationFilter = Criteria<typeof notificationFilters> & ListQuery;
+
+/** The query of the list. */
+export const notificationQuery = listQuery<NotificationFilter>(
+  ['id', 'type', 'title', 'created_at'],
+  notificationFilters,
+);
 
 export interface NewNotification {
   type: NotificationType;
@@ -37,8 +46,6 @@ export interface NewNotification {
   /** Identifies the event; a second notification of the same event is not stored. */
   eventKey?: string;
 }
-
-export const notificationSortable = ['id', 'type', 'title', 'created_at'] as const;
 
 /** A frame for the sockets of one administrator (undefined: everybody). */
 export interface Delivery {

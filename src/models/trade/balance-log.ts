@@ -4,6 +4,7 @@ import type { Transaction } from 'sequelize';
 import { reports } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import {
+  listQuery,
   Where,
   type Criteria,
   type ListQuery,
@@ -26,9 +27,10 @@ export const balanceLogFilters = {
 
 export type BalanceLogCriteria = Criteria<typeof balanceLogFilters>;
 
-export type BalanceLogFilter = BalanceLogCriteria & ListQuery;
+type BalanceLogFilter = BalanceLogCriteria & ListQuery;
 
-export const balanceLogSortable = ['id', 'amount', 'created_at'] as const;
+/** The query of the list. */
+export const balanceLogQuery = listQuery<BalanceLogFilter>(['id', 'amount', 'created_at'], balanceLogFilters);
 
 const shown = {
   ...columnsOf(BalanceLog, 'l'),

@@ -7,7 +7,7 @@ import { now } from '../../lib/values/clock.js';
 import { reports, select, transact, type SqlValue } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
+import { listQuery, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
 import { orderPeriod } from '../../lib/values/numbers.js';
 import { addFilters, filtersOf } from '../tables/filters.js';
@@ -20,16 +20,6 @@ import { cancelPayments } from './payment.js';
 import { isBeingPaid } from './payment-callback.js';
 import { closeBeforeExpiry } from './payment-follow-up.js';
 
-/** Also the filters that the class declares (`filtersOf`). */
-export interface OrderCriteria extends TimeRange {
-  order_no?: string;
-  user_id?: number;
-  min_amount?: Money;
-  max_amount?: Money;
-  keyword?: string;
-  time_field: 'created_at' | 'paid_at';
-}
-
 export const orderFilters = {
   order_no: textFilter(64),
   ...filtersOf(Order),
@@ -39,17 +29,16 @@ export const orderFilters = {
   time_field: Joi.string().valid('created_at', 'paid_at').default('created_at'),
 };
 
-export type OrderFilter = OrderCriteria & ListQuery;
+/** `user_id` is one of the filters that the class declares. */
+export type OrderCriteria = Criteria<typeof orderFilters> & { user_id?: number; time_field: string };
 
-export const orderSortable = [
-  'id',
-  'amount',
-  'status',
-  'paid_at',
-  'expire_at',
-  'created_at',
-  'updated_at',
-] as const;
+type OrderFilter = OrderCriteria & ListQuery;
+
+/** The query of the list. */
+export const orderQuery = listQuery<OrderFilter>(
+  ['id', 'amount', 'status', 'paid_at', 'expire_at', 'created_at', 'updated_at'],
+  orderFilters,
+);
 
 const head = { ...columnsOf(Order, 'o'), user: joined(columnsOf(User, 'u', 'id', 'username')) };
 

@@ -1,11 +1,13 @@
 // payment_methods: how customers may pay. Secrets are stored encrypted and never answered.
+import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import type { MethodConfig } from '../../lib/channels/channel.js';
+import { channelType } from '../../lib/channels/index.js';
 import { refuseDuplicates, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { logger } from '../../lib/watch/logger.js';
-import { blankToNull } from '../../lib/input/schema.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { blankToNull, textFilter } from '../../lib/input/schema.js';
+import { listQuery, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import type { Fields, Listed } from '../tables/table.js';
 import { columnsOf, computed, type RowOf, selection } from '../tables/selection.js';
@@ -27,23 +29,20 @@ type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'
   config?: MethodConfig;
 };
 
-export interface MethodFilter extends ListQuery {
-  name?: string;
-  code?: string;
-  type?: string;
-  is_active?: boolean;
-}
+const methodFilters = {
+  name: textFilter(50),
+  code: textFilter(50),
+  type: channelType().allow('').max(20),
+  is_active: Joi.boolean(),
+};
 
-export const methodSortable = [
-  'id',
-  'name',
-  'code',
-  'type',
-  'is_active',
-  'sort',
-  'created_at',
-  'updated_at',
-] as const;
+type MethodFilter = Criteria<typeof methodFilters> & ListQuery;
+
+/** The query of the list. */
+export const methodQuery = listQuery<MethodFilter>(
+  ['id', 'name', 'code', 'type', 'is_active', 'sort', 'created_at', 'updated_at'],
+  methodFilters,
+);
 
 type MethodRecord = Listed<PaymentMethod> & {
   /** Every set key; a secret one shows `***`. */

@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { listQuery, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { id, textFilter } from '../../lib/input/schema.js';
 import type { Channel } from '../../lib/channels/channel.js';
 import { isEnabled } from '../../lib/channels/index.js';
@@ -46,9 +46,13 @@ export const paymentFilters = {
 
 export type PaymentCriteria = Criteria<typeof paymentFilters> & { time_field: string };
 
-export type PaymentFilter = PaymentCriteria & ListQuery;
+type PaymentFilter = PaymentCriteria & ListQuery;
 
-export const paymentSortable = ['id', 'amount', 'status', 'pay_time', 'created_at', 'updated_at'] as const;
+/** The query of the list. */
+export const paymentQuery = listQuery<PaymentFilter>(
+  ['id', 'amount', 'status', 'pay_time', 'created_at', 'updated_at'],
+  paymentFilters,
+);
 
 const shown = {
   ...columnsOf(Payment, 'p'),

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { listQuery, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { id, textFilter } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';
 import { orderKey, paymentKey, refundPeriod } from '../../lib/values/numbers.js';
@@ -11,10 +11,6 @@ import { lockRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumWhere, type RowOf } from '../tables/selection.js';
 import { Payment, PaymentMethod, User } from './tables.js';
 import { Refund, refundDestinations, refundStatuses } from './channel-tables.js';
-
-export type RefundFilter = RefundCriteria & ListQuery;
-
-export const refundSortable = ['id', 'amount', 'status', 'finished_at', 'created_at', 'updated_at'] as const;
 
 const shown = {
   ...columnsOf(Refund, 'r'),
@@ -91,6 +87,14 @@ export const refundFilters = {
 };
 
 export type RefundCriteria = Criteria<typeof refundFilters> & { time_field: string };
+
+type RefundFilter = RefundCriteria & ListQuery;
+
+/** The query of the list. */
+export const refundQuery = listQuery<RefundFilter>(
+  ['id', 'amount', 'status', 'finished_at', 'created_at', 'updated_at'],
+  refundFilters,
+);
 
 /** The condition of a list over `refunds r`. */
 export function refundsWhere(criteria: RefundCriteria): Where {

@@ -4,7 +4,7 @@ import { blankToNull, status, textFilter } from '../../lib/input/schema.js';
 import { now } from '../../lib/values/clock.js';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { listQuery, Where, type Criteria, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { announce } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
@@ -29,18 +29,13 @@ export const userFilters = {
 
 export type UserCriteria = Criteria<typeof userFilters>;
 
-export type UserFilter = UserCriteria & ListQuery;
+type UserFilter = UserCriteria & ListQuery;
 
-export const userSortable = [
-  'id',
-  'username',
-  'nickname',
-  'balance',
-  'status',
-  'last_login_at',
-  'created_at',
-  'updated_at',
-] as const;
+/** The query of the list. */
+export const userQuery = listQuery<UserFilter>(
+  ['id', 'username', 'nickname', 'balance', 'status', 'last_login_at', 'created_at', 'updated_at'],
+  userFilters,
+);
 
 type UserRecord = Listed<User>;
 

@@ -1,6 +1,5 @@
 // /admins: the administrators.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/input/list-query.js';
 import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/password-policy.js';
 import {
   email,
@@ -13,10 +12,8 @@ import {
   username,
 } from '../../../lib/input/schema.js';
 import {
-  adminFilters,
   type AdminFields,
-  type AdminFilter,
-  adminSortable,
+  adminQuery,
   createAdmin,
   deleteAdmin,
   endSessionsOf,
@@ -50,7 +47,7 @@ export const routes = [
     summary: 'List administrators',
     description: '`department_id` includes the departments below it.',
     access: can('admin.index', '查看管理员列表', 'List administrators'),
-    query: Joi.object<AdminFilter, true>({ ...listKeys(adminSortable), ...adminFilters }),
+    query: adminQuery,
     response: pageOf(admin),
     handle: ({ query }) => listAdmins(query),
   }),

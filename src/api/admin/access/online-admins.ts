@@ -1,16 +1,9 @@
 // /online-admins: sessions used in the last 15 minutes.
 import Joi from 'joi';
 import { fail } from '../../../lib/errors/app-error.js';
-import { listKeys } from '../../../lib/input/list-query.js';
 import { refuseField } from '../../../lib/input/validation.js';
 import { isId } from '../../../lib/values/numbers.js';
-import {
-  kickOut,
-  listOnline,
-  onlineFilters,
-  onlineSortable,
-  type OnlineFilter,
-} from '../../../models/access/online-admin.js';
+import { kickOut, listOnline, onlineQuery } from '../../../models/access/online-admin.js';
 import { Admin, AdminSession } from '../../../models/access/tables.js';
 import { flag, integer, keysOf, pageOf, record, resource, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
@@ -30,7 +23,7 @@ export const routes = [
     name: 'listOnlineAdmins',
     summary: 'List online administrators',
     access: can('online_admin.index', '查看在线管理员', 'List online administrators'),
-    query: Joi.object<OnlineFilter, true>({ ...listKeys(onlineSortable), ...onlineFilters }),
+    query: onlineQuery,
     response: pageOf(session),
     handle: ({ admin, query }) => listOnline(admin, query),
   }),

@@ -1,6 +1,5 @@
 // /permissions: what roles can be granted.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/input/list-query.js';
 import { idOrNone, optionalMultiline, slug, sort, status, nonEmptyText } from '../../../lib/input/schema.js';
 import {
   createPermission,
@@ -8,10 +7,8 @@ import {
   getPermission,
   listPermissions,
   type PermissionFields,
-  type PermissionFilter,
-  permissionFilters,
   permissionMethod,
-  permissionSortable,
+  permissionQuery,
   updatePermission,
 } from '../../../models/access/permission.js';
 import { Menu, Permission } from '../../../models/access/tables.js';
@@ -41,7 +38,7 @@ export const routes = [
     name: 'listPermissions',
     summary: 'List permissions',
     access: can('permission.index', '查看权限列表', 'List permissions'),
-    query: Joi.object<PermissionFilter, true>({ ...listKeys(permissionSortable), ...permissionFilters }),
+    query: permissionQuery,
     response: pageOf(permission),
     handle: ({ query }) => listPermissions(query),
   }),

@@ -1,6 +1,5 @@
 // /roles: named sets of permissions and menus.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/input/list-query.js';
 import { ids, optionalMultiline, slug, sort, status, nonEmptyText } from '../../../lib/input/schema.js';
 import {
   createRole,
@@ -8,9 +7,7 @@ import {
   getRole,
   listRoles,
   type RoleFields,
-  roleFilters,
-  roleSortable,
-  type RoleFilter,
+  roleQuery,
   updateRole,
 } from '../../../models/access/role.js';
 import { Menu, Permission, Role } from '../../../models/access/tables.js';
@@ -55,7 +52,7 @@ export const routes = [
     name: 'listRoles',
     summary: 'List roles',
     access: can('role.index', '查看角色列表', 'List roles'),
-    query: Joi.object<RoleFilter, true>({ ...listKeys(roleSortable), ...roleFilters }),
+    query: roleQuery,
     response: pageOf(resource('Role', keys)),
     handle: ({ query }) => listRoles(query),
   }),

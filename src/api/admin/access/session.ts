@@ -1,7 +1,7 @@
 // /info, /logout, /heartbeat, /profile, /profile/sessions, /password: the caller's own session and account.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
-import { enabledTypes } from '../../../lib/channels/index.js';
+import { channelTypes, enabledTypes } from '../../../lib/channels/index.js';
 import { now } from '../../../lib/values/clock.js';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
@@ -23,7 +23,6 @@ import { countUnread } from '../../../models/office/notification-inbox.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
 import { allPermissionSlugs } from '../../../models/access/permission.js';
 import { menuTreeFor } from '../../../models/access/menu.js';
-import { channelTypes } from '../../declare/channel-schemas.js';
 import { adminKeys, menuForest } from '../../declare/records.js';
 import {
   amountOrNull,

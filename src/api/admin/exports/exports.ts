@@ -1,21 +1,18 @@
 // /exports: exported files; a super administrator sees all, others their own.
-import Joi from 'joi';
 import type { Context } from 'koa';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
-import { listKeys } from '../../../lib/input/list-query.js';
 import { idsBody } from '../../../lib/input/schema.js';
 import type { Identity } from '../../../models/access/identity.js';
 import {
   asCancelled,
   exportFile,
-  exportSortable,
+  exportQuery,
   getExport,
   listExports,
   deleteExports,
-  type ExportFilter,
   type ExportRecord,
 } from '../../../models/exports/export.js';
-import { exportFormats, exportTypes, type ExportFormat } from '../../../models/exports/tables.js';
+import type { ExportFormat } from '../../../models/exports/tables.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { exportRecord, mayExport } from '../../declare/export-routes.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
@@ -39,12 +36,7 @@ export const routes = [
     name: 'listExports',
     summary: 'List exports',
     access: can('export.index', '查看导出列表', 'List exports'),
-    query: Joi.object<ExportFilter, true>({
-      ...listKeys(exportSortable),
-      type: Joi.string().valid(...exportTypes),
-      format: Joi.string().valid(...exportFormats),
-      status: Joi.number().valid(0, 1, 2).description('0 waiting or running, 1 finished, 2 failed'),
-    }),
+    query: exportQuery,
     response: pageOf(exportRecord),
     handle: ({ admin, query }) => listExports(admin, query),
   }),

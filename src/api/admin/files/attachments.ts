@@ -3,20 +3,18 @@ import Joi from 'joi';
 import type { Context } from 'koa';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
-import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
+import { kindOf, type FileType } from '../../../lib/files/file-kinds.js';
 import { extensionOf } from '../../../lib/files/filename.js';
-import { listKeys } from '../../../lib/input/list-query.js';
-import { id, idsBody, nonEmptyText, textFilter } from '../../../lib/input/schema.js';
+import { idsBody, nonEmptyText } from '../../../lib/input/schema.js';
 import {
   addAttachment,
   attachmentRow,
-  attachmentSortable,
+  attachmentQuery,
   getAttachment,
   listAttachments,
   readFileName,
   deleteAttachments,
   renameAttachment,
-  type AttachmentFilter,
 } from '../../../models/files/attachment.js';
 import { attachment } from '../../declare/records.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
@@ -27,8 +25,6 @@ import { can, route } from '../../declare/route.js';
 const show = can('attachment.show', '查看和下载附件', 'Show and download attachments');
 const store = can('attachment.store', '上传附件', 'Upload attachments');
 const destroy = can('attachment.destroy', '删除附件', 'Delete attachments');
-
-const type = () => Joi.string().valid(...fileTypes);
 
 const sent = {
   access: show,
@@ -42,14 +38,7 @@ export const routes = [
     name: 'listAttachments',
     summary: 'List attachments',
     access: can('attachment.index', '查看附件列表', 'List attachments'),
-    query: Joi.object<AttachmentFilter, true>({
-      ...listKeys(attachmentSortable),
-      filename: textFilter(255),
-      display_name: textFilter(255),
-      type: type(),
-      extension: textFilter(16),
-      admin_id: id(),
-    }),
+    query: attachmentQuery,
     response: pageOf(attachment),
     handle: ({ query }) => listAttachments(query),
   }),

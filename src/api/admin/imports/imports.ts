@@ -6,18 +6,17 @@ import type { Context } from 'koa';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { byteOrderMark, csvLine } from '../../../lib/sheets/csv.js';
 import { fail } from '../../../lib/errors/app-error.js';
-import { listKeys, type ListQuery } from '../../../lib/input/list-query.js';
+import { pageKeys, type ListQuery } from '../../../lib/input/list-query.js';
 import {
   cancelImport,
   getImport,
-  importSortable,
+  importQuery,
   listImports,
   deleteImport,
-  type ImportFilter,
 } from '../../../models/imports/import.js';
 import { listErrors } from '../../../models/imports/import-error.js';
 import { openErrorFile } from '../../../models/imports/import-error-file.js';
-import { Import, importStatuses, importTypes } from '../../../models/imports/tables.js';
+import { Import } from '../../../models/imports/tables.js';
 import { columnHead, columnRule, sheetColumns } from '../../../models/imports/order-sheet.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
@@ -40,21 +39,13 @@ const item = resource('Import', {
 
 const show = can('import.show', '查看导入', 'Show imports');
 const progressEveryMs = 1000;
-const { page, page_size } = listKeys([]);
 
 export const routes = [
   route('GET', '/imports', {
     name: 'listImports',
     summary: 'List imports',
     access: can('import.index', '查看导入列表', 'List imports'),
-    query: Joi.object<ImportFilter, true>({
-      ...listKeys(importSortable),
-      type: Joi.string().valid(...importTypes),
-      status: Joi.number()
-        .valid(...importStatuses)
-        .description('0 waiting or running, 1 finished, 2 failed or cancelled'),
-      dry_run: Joi.boolean(),
-    }),
+    query: importQuery,
     response: pageOf(item),
     handle: ({ admin, query }) => listImports(admin, query),
   }),
@@ -102,7 +93,7 @@ export const routes = [
     name: 'listImportErrors',
     summary: 'List the failed rows of an import with their reasons',
     access: show,
-    query: Joi.object<Pick<ListQuery, 'page' | 'page_size'>, true>({ page, page_size }),
+    query: Joi.object<Pick<ListQuery, 'page' | 'page_size'>, true>(pageKeys()),
     fails: ['import_not_found'],
     response: pageOf(
       resource('ImportError', { row: integer(), column: text(), value: text(), reason: text() }),

@@ -1,13 +1,5 @@
 // /login-logs: sign-in attempts.
-import Joi from 'joi';
-import { listKeys } from '../../../lib/input/list-query.js';
-import {
-  getLogin,
-  listLogins,
-  loginFilters,
-  loginSortable,
-  type LoginFilter,
-} from '../../../models/logs/login-log.js';
+import { getLogin, listLogins, loginQuery } from '../../../models/logs/login-log.js';
 import { LoginLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { described, keysOf, pageOf, resource, text } from '../../declare/response.js';
@@ -26,7 +18,7 @@ export const routes = [
     name: 'listLoginLogs',
     summary: 'List attempts to sign in',
     access: can('login_log.index', '查看登录日志列表', 'List login logs'),
-    query: Joi.object<LoginFilter, true>({ ...listKeys(loginSortable), ...loginFilters }),
+    query: loginQuery,
     response: pageOf(item),
     handle: ({ query }) => listLogins(query),
   }),

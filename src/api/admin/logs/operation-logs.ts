@@ -1,13 +1,5 @@
 // /operation-logs: what administrators did.
-import Joi from 'joi';
-import { listKeys } from '../../../lib/input/list-query.js';
-import {
-  getOperation,
-  listOperations,
-  operationFilters,
-  operationSortable,
-  type OperationFilter,
-} from '../../../models/logs/operation-log.js';
+import { getOperation, listOperations, operationQuery } from '../../../models/logs/operation-log.js';
 import { OperationLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { shownTitle } from '../../declare/operation-log.js';
@@ -41,7 +33,7 @@ export const routes = [
     name: 'listOperationLogs',
     summary: 'List operations of administrators',
     access: can('operation_log.index', '查看操作日志列表', 'List operation logs'),
-    query: Joi.object<OperationFilter, true>({ ...listKeys(operationSortable), ...operationFilters }),
+    query: operationQuery,
     response: pageOf(item),
     async handle({ query }) {
       const page = await listOperations(query);

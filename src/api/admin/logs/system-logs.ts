@@ -1,13 +1,5 @@
 // /system-logs: warnings and errors of API and worker.
-import Joi from 'joi';
-import { listKeys } from '../../../lib/input/list-query.js';
-import {
-  getSystemEntry,
-  listSystemEntries,
-  systemFilters,
-  systemSortable,
-  type SystemFilter,
-} from '../../../models/logs/system-log.js';
+import { getSystemEntry, listSystemEntries, systemQuery } from '../../../models/logs/system-log.js';
 import { SystemLog } from '../../../models/logs/tables.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { described, json, keysOf, pageOf, resource } from '../../declare/response.js';
@@ -26,7 +18,7 @@ export const routes = [
     name: 'listSystemLogs',
     summary: 'List warnings and errors of the service',
     access: can('system_log.index', '查看系统日志列表', 'List system logs'),
-    query: Joi.object<SystemFilter, true>({ ...listKeys(systemSortable), ...systemFilters }),
+    query: systemQuery,
     response: pageOf(item),
     handle: ({ query }) => listSystemEntries(query),
   }),

@@ -1,13 +1,10 @@
 // /blacklists: blocked addresses.
 import Joi from 'joi';
 import { fail } from '../../../lib/errors/app-error.js';
-import { listKeys } from '../../../lib/input/list-query.js';
 import { idsBody, nonEmptyText, optionalMultiline, status } from '../../../lib/input/schema.js';
 import {
   type BlacklistFields,
-  type BlacklistFilter,
-  blacklistFilters,
-  blacklistSortable,
+  blacklistQuery,
   createBlacklist,
   deleteBlacklists,
   getBlacklist,
@@ -37,7 +34,7 @@ export const routes = [
     name: 'listBlacklists',
     summary: 'List blocked addresses, with the caller’s own address',
     access: can('blacklist.index', '查看黑名单列表', 'List blacklist entries'),
-    query: Joi.object<BlacklistFilter, true>({ ...listKeys(blacklistSortable), ...blacklistFilters }),
+    query: blacklistQuery,
     response: pageOf(entry, { client_ip: text() }),
     handle: async ({ query, ip }) => ({ ...(await listBlacklists(query)), client_ip: ip }),
   }),

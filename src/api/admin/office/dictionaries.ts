@@ -9,15 +9,12 @@ import {
   sort,
   status,
 } from '../../../lib/input/schema.js';
-import { listKeys } from '../../../lib/input/list-query.js';
 import {
   createDictionary,
   deleteDictionary,
   dictionaryEntries,
   type DictionaryFields,
-  type DictionaryFilter,
-  dictionaryFilters,
-  dictionarySortable,
+  dictionaryQuery,
   dictionaryTypes,
   getDictionary,
   listDictionaries,
@@ -45,7 +42,7 @@ export const routes = [
     name: 'listDictionaries',
     summary: 'List dictionary entries',
     access: list,
-    query: Joi.object<DictionaryFilter, true>({ ...listKeys(dictionarySortable), ...dictionaryFilters }),
+    query: dictionaryQuery,
     response: pageOf(entry),
     handle: ({ query }) => listDictionaries(query),
   }),

@@ -2,22 +2,20 @@
 import Joi from 'joi';
 import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
 import { fail } from '../../../lib/errors/app-error.js';
-import { listKeys, timeKeys } from '../../../lib/input/list-query.js';
-import { queueNames } from '../../../lib/queue/names.js';
-import { idsBody, textFilter } from '../../../lib/input/schema.js';
+import { timeKeys } from '../../../lib/input/list-query.js';
+import { idsBody } from '../../../lib/input/schema.js';
 import {
   deleteFailedJobs,
-  failedJobSortable,
+  failedJobCriteria,
+  failedJobQuery,
   getFailedJob,
   listFailedJobs,
+  stateWords,
   type FailedJobCriteria,
-  type FailedJobFilter,
 } from '../../../models/office/failed-job.js';
-import { FailedJob, failedJobStates } from '../../../models/office/tables.js';
+import { FailedJob } from '../../../models/office/tables.js';
 import { described, integer, json, keysOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-
-const stateWords = 'failed, retried (queued again) or done';
 
 const failedJob = resource(
   'FailedJob',
@@ -37,15 +35,6 @@ const failedJob = resource(
   ),
 );
 
-const criteria = {
-  queue: Joi.string()
-    .valid(...queueNames)
-    .description('Queue of the job'),
-  job: textFilter(60).description('Kind of job').example('settle-payment'),
-  error: textFilter(200).description('Part of the message of the failure').example('timed out'),
-  trace_id: textFilter(64),
-};
-
 const count = record({ count: integer() });
 const list = can('queue.failed', '查看失败任务', 'List failed jobs');
 const retry = can('queue.retry', '重试失败任务', 'Retry failed jobs');
@@ -58,13 +47,7 @@ export const routes = [
     description:
       'One entry for each piece of work, however often it fails. Its state is `failed` until it is retried, then `retried` until it fails again or succeeds (`done`).',
     access: list,
-    query: Joi.object<FailedJobFilter, true>({
-      ...listKeys(failedJobSortable),
-      ...criteria,
-      state: Joi.string()
-        .valid(...failedJobStates)
-        .description(stateWords),
-    }),
+    query: failedJobQuery,
     response: pageOf(failedJob),
     handle: ({ query }) => listFailedJobs(query),
   }),
@@ -75,7 +58,7 @@ export const routes = [
       'Only what is in the state `failed`; without a filter all of it. `refused` counts what cannot be retried: its work has ended, or this release has no such job.',
     access: retry,
     deadlineMs: 60_000,
-    body: Joi.object<FailedJobCriteria, true>({ ...criteria, ...timeKeys() }),
+    body: Joi.object<FailedJobCriteria, true>({ ...failedJobCriteria, ...timeKeys() }),
     fails: ['failed_job_not_found', 'failed_job_over', 'failed_job_unknown'],
     response: record({
       count: integer().description('Number of jobs that were queued again').example(3),

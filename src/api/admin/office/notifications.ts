@@ -1,6 +1,6 @@
 // /notifications: messages to administrators.
 import Joi from 'joi';
-import { listKeys, newest } from '../../../lib/input/list-query.js';
+import { newest } from '../../../lib/input/list-query.js';
 import { clamped, id, ids, nonEmptyText, nonEmptyMultiline } from '../../../lib/input/schema.js';
 import { issueTicket, ticketSeconds } from '../../../lib/redis/ticket.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
@@ -13,16 +13,10 @@ import {
 } from '../../../models/office/notification-inbox.js';
 import {
   getSentNotification,
-  notificationSortable,
-  type NotificationFilter,
+  notificationQuery,
   type NotificationRecord,
 } from '../../../models/office/notification.js';
-import {
-  Notification,
-  notificationTypes,
-  sentTypes,
-  type NotificationType,
-} from '../../../models/office/tables.js';
+import { Notification, sentTypes, type NotificationType } from '../../../models/office/tables.js';
 import {
   described,
   flag,
@@ -58,11 +52,7 @@ export const routes = [
     name: 'listNotifications',
     summary: 'List your notifications',
     access: 'signedIn',
-    query: Joi.object<NotificationFilter, true>({
-      ...listKeys(notificationSortable),
-      type: Joi.string().valid(...notificationTypes),
-      is_read: Joi.boolean(),
-    }),
+    query: notificationQuery,
     response: pageOf(item, { unread_count: integer() }),
     handle: ({ admin, query }) => listNotifications(admin.adminId, query),
   }),

@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { now } from '../../../lib/values/clock.js';
-import { listKeys } from '../../../lib/input/list-query.js';
 import {
   id,
   idOrNone,
@@ -15,13 +14,11 @@ import { expireOrder } from '../../../jobs/expire-order.js';
 import {
   getOrder,
   listOrders,
-  orderFilters,
   sumOrders,
-  orderSortable,
+  orderQuery,
   deleteOrder,
   updateOrder,
   type OrderFields,
-  type OrderFilter,
   type OrderUpdate,
 } from '../../../models/trade/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
@@ -34,9 +31,9 @@ import {
   described,
   keysOf,
   listOf,
-  sumKeys,
   summedPage,
   summedPageOf,
+  withSum,
   record,
   resource,
 } from '../../declare/response.js';
@@ -73,11 +70,7 @@ export const routes = [
     summary: 'List orders',
     description: '`start_time` and `end_time` apply to `time_field`.',
     access: can('order.index', '查看订单列表', 'List orders'),
-    query: Joi.object<OrderFilter & { with_sum: boolean }>({
-      ...listKeys(orderSortable),
-      ...orderFilters,
-      ...sumKeys,
-    }),
+    query: withSum(orderQuery),
     response: summedPageOf(order),
     handle: ({ query }) => summedPage(query, listOrders, sumOrders),
   }),

@@ -3,7 +3,6 @@ import Joi from 'joi';
 import type { MethodConfig } from '../../../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors/app-error.js';
-import { listKeys } from '../../../lib/input/list-query.js';
 import {
   documentedAs,
   nonEmptyText,
@@ -11,22 +10,19 @@ import {
   optionalText,
   slug,
   sort,
-  textFilter,
 } from '../../../lib/input/schema.js';
 import {
   createMethod,
   deleteMethod,
   getMethod,
   listMethods,
-  type MethodFilter,
-  methodSortable,
+  methodQuery,
   updateMethod,
 } from '../../../models/trade/payment-method.js';
 import { PaymentMethod } from '../../../models/trade/tables.js';
 import { flag, keysOf, pageOf } from '../../declare/response.js';
 import {
   changedConfig,
-  channelType,
   describeKeys,
   methodOf,
   methodTest,
@@ -72,13 +68,7 @@ export const routes = [
     name: 'listPaymentMethods',
     summary: 'List payment methods',
     access: can('payment_method.index', '查看支付方式列表', 'List payment methods'),
-    query: Joi.object<MethodFilter, true>({
-      ...listKeys(methodSortable),
-      name: textFilter(50),
-      code: textFilter(50),
-      type: channelType().allow('').max(20),
-      is_active: Joi.boolean(),
-    }),
+    query: methodQuery,
     response: pageOf(method),
     handle: ({ query }) => listMethods(query),
   }),

@@ -8,7 +8,7 @@ import {
   optionalMultiline,
   referenceParam,
 } from '../../../lib/input/schema.js';
-import { listKeys } from '../../../lib/input/list-query.js';
+import { channelTypes } from '../../../lib/channels/index.js';
 import {
   createPayment,
   getPayment,
@@ -16,10 +16,8 @@ import {
   listPayments,
   sumPayments,
   orderOf,
-  paymentFilters,
-  paymentSortable,
+  paymentQuery,
   type NewPayment,
-  type PaymentFilter,
 } from '../../../models/trade/payment.js';
 import { operatorOf } from '../../../models/trade/balance.js';
 import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-handling.js';
@@ -28,7 +26,7 @@ import { followUpOf } from '../../../models/trade/payment-follow-up.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import { refundsOf } from '../../../models/trade/refund.js';
 import { Order, PaymentCallback, PaymentHandling } from '../../../models/trade/tables.js';
-import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
+import { gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { clearingKeys, namedUser, paymentKeys, refund } from '../../declare/records.js';
 import { placePayment, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
@@ -38,9 +36,9 @@ import {
   keysOf,
   listOf,
   oneOf,
-  sumKeys,
   summedPage,
   summedPageOf,
+  withSum,
   recordOrNull,
   resource,
   text,
@@ -90,11 +88,7 @@ export const routes = [
       '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists payments that a person must look at, with ' +
       'the reason in `fail_reason`; `pending_longer_than` lists those that have been pending for more than so many minutes.',
     access: can('payment.index', '查看支付列表', 'List payments'),
-    query: Joi.object<PaymentFilter & { with_sum: boolean }, true>({
-      ...listKeys(paymentSortable),
-      ...paymentFilters,
-      ...sumKeys,
-    }),
+    query: withSum(paymentQuery),
     response: summedPageOf(listedPayment),
     handle: ({ query }) => summedPage(query, listPayments, sumPayments),
   }),

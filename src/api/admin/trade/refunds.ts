@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
-import { listKeys } from '../../../lib/input/list-query.js';
 import {
   money,
   nonEmptyText,
@@ -12,14 +11,7 @@ import {
 } from '../../../lib/input/schema.js';
 import { say } from '../../../lib/values/language.js';
 import { sendRefund } from '../../../jobs/send-refund.js';
-import {
-  getRefund,
-  listRefunds,
-  refundSortable,
-  refundFilters,
-  sumRefunds,
-  type RefundFilter,
-} from '../../../models/trade/refund.js';
+import { getRefund, listRefunds, refundQuery, sumRefunds } from '../../../models/trade/refund.js';
 import { updateRefund, type RefundUpdate } from '../../../models/trade/refund-attention.js';
 import { approveRefund, rejectRefund } from '../../../models/trade/refund-decision.js';
 import { requestRefund, type NewRefund } from '../../../models/trade/refund-request.js';
@@ -28,7 +20,7 @@ import { refundDestinations } from '../../../models/trade/channel-tables.js';
 import { operatorOf } from '../../../models/trade/balance.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { clearingKeys, refund } from '../../declare/records.js';
-import { sumKeys, summedPage, summedPageOf } from '../../declare/response.js';
+import { summedPage, summedPageOf, withSum } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: recordNumber() });
@@ -44,11 +36,7 @@ export const routes = [
       '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists refunds that a person must look at, with ' +
       'the reason in `fail_reason`; `status=waiting` those that wait for approval.',
     access: can('refund.index', '查看退款列表', 'List refunds'),
-    query: Joi.object<RefundFilter & { with_sum: boolean }, true>({
-      ...listKeys(refundSortable),
-      ...refundFilters,
-      ...sumKeys,
-    }),
+    query: withSum(refundQuery),
     response: summedPageOf(refund),
     handle: ({ query }) => summedPage(query, listRefunds, sumRefunds),
   }),

@@ -1,16 +1,14 @@
 // /user-balance-logs: changes of users' balances.
 import Joi from 'joi';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
-import { listKeys, timeKeys, type TimeRange } from '../../../lib/input/list-query.js';
+import { timeKeys, type TimeRange } from '../../../lib/input/list-query.js';
 import { id } from '../../../lib/input/schema.js';
 import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
 import {
-  balanceLogFilters,
-  balanceLogSortable,
+  balanceLogQuery,
   balanceStatistics,
   getBalanceLog,
   listBalanceLogs,
-  type BalanceLogFilter,
 } from '../../../models/trade/balance-log.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { balanceChanged, balanceChangeKeys, balanceLog } from '../../declare/records.js';
@@ -22,7 +20,7 @@ export const routes = [
     name: 'listUserBalanceLogs',
     summary: 'List balance changes',
     access: can('user_balance_log.index', '查看余额记录列表', 'List balance changes'),
-    query: Joi.object<BalanceLogFilter, true>({ ...listKeys(balanceLogSortable), ...balanceLogFilters }),
+    query: balanceLogQuery,
     response: pageOf(balanceLog),
     handle: ({ query }) => listBalanceLogs(query),
   }),

@@ -1,12 +1,10 @@
 // /users: the customers who place orders.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/input/list-query.js';
 import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/password-policy.js';
 import { email, optionalText, phone, status, webAddress, username } from '../../../lib/input/schema.js';
 import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
 import { getBalanceLog } from '../../../models/trade/balance-log.js';
 import {
-  userFilters,
   createUser,
   deleteUser,
   getUser,
@@ -14,8 +12,7 @@ import {
   resetUserPassword,
   updateUser,
   type UserFields,
-  type UserFilter,
-  userSortable,
+  userQuery,
 } from '../../../models/trade/user.js';
 import { User } from '../../../models/trade/tables.js';
 import { exportRoutes } from '../../declare/export-routes.js';
@@ -39,7 +36,7 @@ export const routes = [
     name: 'listUsers',
     summary: 'List users',
     access: can('user.index', '查看用户列表', 'List users'),
-    query: Joi.object<UserFilter, true>({ ...listKeys(userSortable), ...userFilters }),
+    query: userQuery,
     response: pageOf(user),
     handle: ({ query }) => listUsers(query),
   }),
