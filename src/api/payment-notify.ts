@@ -112,7 +112,7 @@ async function receive(
   const outcome = await settleAccepted(accepted, deadline);
   if (channel.accepted) return plainAnswer(channel.accepted);
   const status = outcome === 'processing' ? 'processing' : 'paid';
-  return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
+  return { payment_no: accepted.payment_no, order_no: accepted.order_no, status };
 }
 
 /** What is needed to read its body and to verify its signature; stored with it. */
@@ -151,11 +151,11 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
     state: 'refused' as const,
     verdict: judged,
   };
-  const notice = claimedNo && payment ? { paymentNo: claimedNo, payment, claim, isSealed } : undefined;
+  const notice = payment && { payment, claim, isSealed };
   const flag = notice && (await flagFor(channel, notice, judged));
   if (notice && flag) {
     await recordAttempt({ ...attempt, reportedAmount: flag.amounts?.reported });
-    await flagForAttention(notice.paymentNo, flag.reason, flag.amounts);
+    await flagForAttention(notice.payment.payment_no, flag.reason, flag.amounts);
   } else {
     // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored in full and never
     // limited.
@@ -167,7 +167,6 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
 
 /** A callback that names a payment of ours. */
 interface Notice {
-  paymentNo: string;
   payment: CalledPayment;
   claim: CallbackClaim | undefined;
   isSealed: boolean;
@@ -181,10 +180,11 @@ async function flagFor(
 ): Promise<{ reason: AttentionReason; amounts?: Mismatch } | undefined> {
   const { claim, payment } = notice;
   if (mayHideMoney(channel, notice, judged)) {
-    const isAsked = !keyless.has(judged) && (await askPaymentSoon(notice.paymentNo));
+    const isAsked = !keyless.has(judged) && (await askPaymentSoon(payment.payment_no));
     // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a
     // person has seen it.
-    const isNews = notice.isSealed || payment.attention !== 'notice_unverified';
+    const isFlagged = payment.needs_attention && payment.fail_reason === 'notice_unverified';
+    const isNews = notice.isSealed || !isFlagged;
     if (isNews && !isAsked) return { reason: 'notice_unverified' };
   }
   if (judged === 'payment_merchant_mismatch') return { reason: judged };
@@ -195,7 +195,7 @@ async function flagFor(
 
 /** Whether the payment may have been paid although its notice proves nothing: nobody here would see it otherwise. */
 function mayHideMoney(channel: Channel, { claim, payment }: Notice, judged: ErrorSlug): boolean {
-  const mayStillBePaid = payment.methodType === channel.type && payment.status !== 'paid';
+  const mayStillBePaid = payment.type === channel.type && payment.status !== 'paid';
   const isReadable = claim !== undefined || judged !== 'payment_notify_invalid';
   return mayStillBePaid && isReadable && channel.results !== undefined && unverified.includes(judged);
 }

@@ -29,7 +29,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await flagForAttention(notice.paymentNo, flag.reason, flag.amounts);
+    from: `    await flagForAttention(notice.payment.payment_no, flag.reason, flag.amounts);
 `,
     to: ``,
     breaks: 'a wrong amount is not flagged',
@@ -46,7 +46,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: flow,
-    from: `if (!payment || payment.methodType !== type) return 'payment_not_found';`,
+    from: `if (!payment || payment.type !== type) return 'payment_not_found';`,
     to: `if (!payment) return 'payment_not_found';`,
     breaks: 'a channel reports for payments of another one',
     test: notify,
@@ -63,7 +63,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: flow,
-    from: `payment.status === 'paid' && payment.thirdPartyNo === claim.thirdPartyNo`,
+    from: `payment.status === 'paid' && payment.third_party_no === claim.thirdPartyNo`,
     to: `payment.status === 'paid'`,
     breaks: 'a second transaction for a paid payment is swallowed',
     test: notify,
@@ -88,15 +88,15 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `payment.methodType === channel.type && payment.status !== 'paid'`,
-    to: `payment.methodType === channel.type`,
+    from: `payment.type === channel.type && payment.status !== 'paid'`,
+    to: `payment.type === channel.type`,
     breaks: 'a notice that cannot be verified flags what is paid',
     test: doubleMoney,
     match: 'an unverifiable notice marks its payment',
   },
   {
     file: intake,
-    from: `payment.methodType === channel.type && payment.status !== 'paid'`,
+    from: `payment.type === channel.type && payment.status !== 'paid'`,
     to: `payment.status !== 'paid'`,
     breaks: 'a notice that cannot be verified flags payments of other channels',
     test: doubleMoney,

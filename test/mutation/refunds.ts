@@ -203,9 +203,9 @@ export const refunds: Fault[] = [
   {
     file: 'src/models/trade/channel-asking.ts',
     from: `  if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
-  if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
+  if (state === 'paid') await acceptAnswer(payment, answer);
 `,
-    to: `  if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
+    to: `  if (state === 'paid') await acceptAnswer(payment, answer);
   if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
 `,
     breaks: 'refunded money is booked without its flag',

@@ -48,10 +48,8 @@ export async function replayCallback(
   return settleAccepted(accepted, deadline);
 }
 
-function waiting(stored: StoredCallback, { orderNo }: CalledPayment): Accepted {
-  const { id, period, payment_no } = stored;
-  const callback = stored.state === 'pending' ? { id, period } : undefined;
-  return { paymentNo: payment_no, orderNo, callback };
+function waiting({ id, period, state }: StoredCallback, { payment_no, order_no }: CalledPayment): Accepted {
+  return { payment_no, order_no, callback: state === 'pending' ? { id, period } : undefined };
 }
 
 // The refused entry stays in the inbox. The accepted one is dated by its first arrival: its order may have expired

@@ -83,7 +83,7 @@ export async function judge(
   if (!channel.read || !channel.isAuthentic || !hasOpenResults(channel))
     return 'payment_gateway_not_implemented';
   if (!claim) return 'payment_notify_invalid';
-  if (!payment || payment.methodType !== type) return 'payment_not_found';
+  if (!payment || payment.type !== type) return 'payment_not_found';
   const { amount, config } = payment;
   if (!config) return 'payment_secret_unreadable';
   const { paymentNo } = claim;
@@ -105,14 +105,12 @@ export async function judge(
 
 /** Whether the payment was already paid by this callback. */
 export const isPaidBy = ({ claim, payment }: VerifiedCallback): boolean =>
-  payment.status === 'paid' && payment.thirdPartyNo === claim.thirdPartyNo;
+  payment.status === 'paid' && payment.third_party_no === claim.thirdPartyNo;
 
 type Circumstances = Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'fields' | 'state' | 'verdict' | 'paidAt'>;
 
 /** A verified callback in the inbox. */
-export interface Accepted {
-  paymentNo: string;
-  orderNo: string;
+export interface Accepted extends Pick<CalledPayment, 'payment_no' | 'order_no'> {
   /** Undefined when the payment was paid before and there is nothing to settle. */
   callback: CallbackKey | undefined;
 }
@@ -127,7 +125,7 @@ export async function acceptCallback(
   circumstances: Circumstances,
 ): Promise<Accepted> {
   const { paymentNo, says, thirdPartyNo, paidAt, signed, fields } = verified.claim;
-  const numbers = { paymentNo, orderNo: verified.payment.orderNo };
+  const { payment_no, order_no, type, status } = verified.payment;
   const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
     const arrivedAt = now();
@@ -137,16 +135,15 @@ export async function acceptCallback(
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
     // up before.
     const isFollowed = await askPaymentSoon(paymentNo);
-    if (!isFollowed && verified.payment.status !== 'paid')
-      await followAnew(paymentNo, verified.payment.methodType);
-    return { ...numbers, callback: undefined };
+    if (!isFollowed && status !== 'paid') await followAnew(paymentNo, type);
+    return { payment_no, order_no, callback: undefined };
   }
   if (isPaidBy(verified)) {
     await recordHarmless({ ...attempt, state: 'settled', verdict: 'already_paid' }, signed);
-    return { ...numbers, callback: undefined };
+    return { payment_no, order_no, callback: undefined };
   }
   const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });
-  return { ...numbers, callback: callback ?? fail('payment_third_party_no_used') };
+  return { payment_no, order_no, callback: callback ?? fail('payment_third_party_no_used') };
 }
 
 /** A stored callback is acknowledged this long before the deadline, settled or not. */

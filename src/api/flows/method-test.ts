@@ -10,7 +10,7 @@ import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import { fill, say, type Text } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
-import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/values/numbers.js';
+import { newOrderNumber, newPaymentNumber, paymentKey } from '../../lib/values/numbers.js';
 import { openedMethod } from '../../models/trade/payment-method.js';
 import type { methodTest } from '../declare/channel-schemas.js';
 import type { Answered } from '../declare/response.js';
@@ -62,21 +62,21 @@ export async function testMethod(id: number): Promise<MethodTest> {
   const { type, config: stored } = await openedMethod(id);
   const channel = channelOf(type) ?? fail('payment_gateway_unknown');
   const at = now();
-  // Valid numbers that no order or payment has.
-  const orderNo = newOrderNumber(at);
+  // A valid number that no payment has.
   const paymentNo = newPaymentNumber(at);
   const fields = asSent(channel.sampleCallback({ paymentNo, amount, config: stored ?? {} }));
   // As JSON, as it is sent below.
   const callback = { raw: JSON.stringify(fields), headers: {}, fields, receivedAt: at };
   const payment = {
-    period: paymentPeriod(paymentNo) as number,
-    orderNo,
+    ...paymentKey(paymentNo),
+    order_no: newOrderNumber(at),
     amount,
+    status: 'pending' as const,
+    third_party_no: null,
+    needs_attention: false,
+    fail_reason: null,
+    type,
     config: stored,
-    status: 'pending',
-    thirdPartyNo: null,
-    attention: null,
-    methodType: type,
   };
   const claim = await readClaim(channel, callback);
   const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);

@@ -50,20 +50,6 @@ export interface Attempt {
   source?: CallbackSource;
 }
 
-/** What verifying a callback needs to know of its payment. */
-export interface CalledPayment {
-  period: number;
-  orderNo: string;
-  amount: Money;
-  status: string;
-  thirdPartyNo: string | null;
-  methodType: string;
-  /** The reason of its attention flag; null without a flag. */
-  attention: string | null;
-  /** Undefined when its secrets were sealed under an APP_KEY that is not configured. */
-  config: MethodConfig | undefined;
-}
-
 const maxBody = 8000;
 /** For a callback that proves nothing. */
 const maxUnproven = 1024;
@@ -73,6 +59,12 @@ const called = {
   ...columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'),
   ...columnsOf(PaymentMethod, 'm', 'type', 'config', 'secrets'),
 };
+
+/** What verifying a callback needs to know of its payment. */
+export interface CalledPayment extends Omit<RowOf<typeof called>, 'config' | 'secrets'> {
+  /** Undefined when its secrets were sealed under an APP_KEY that is not configured. */
+  config: MethodConfig | undefined;
+}
 
 const calledPayments = selection(
   called,
@@ -88,20 +80,9 @@ export async function findCalledPayment(paymentNo: string): Promise<CalledPaymen
     paymentNo,
     period,
   });
-  return row && toCalled(row);
-}
-
-function toCalled(row: RowOf<typeof called>): CalledPayment {
-  return {
-    period: row.period,
-    orderNo: row.order_no,
-    amount: row.amount,
-    status: row.status,
-    thirdPartyNo: row.third_party_no,
-    methodType: row.type,
-    attention: row.needs_attention ? row.fail_reason : null,
-    config: openedConfig(row),
-  };
+  if (!row) return undefined;
+  const { config, secrets, ...payment } = row;
+  return { ...payment, config: openedConfig({ config, secrets }) };
 }
 
 /**

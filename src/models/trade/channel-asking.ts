@@ -98,17 +98,17 @@ async function askAndApply(
     await endFollowUp(paymentNo);
     return { state: 'paid', code: null, isOver: true };
   }
-  const answer = await queryOrClose(paymentNo, payment, isClosing, signal);
+  const answer = await queryOrClose(payment, isClosing, signal);
   const { state, code } = answer;
   // Nothing of an unpaid payment is refunded here. Flagged first: once it is booked, it could be refunded once more.
   if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
-  if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
+  if (state === 'paid') await acceptAnswer(payment, answer);
   const isOver = isFinal(answer, followUp);
-  if (isOver) await conclude(paymentNo, payment, answer, followUp);
+  if (isOver) await conclude(payment, answer, followUp);
   // After the expiry sent to it the company takes no payment: the company is asked again, but the order need not wait.
   if (state === 'absent' && !isOver && followUp?.closing_at && followUp.expire_at <= now()) {
     await releaseOrder(paymentNo);
-    await expireOrder(payment.orderNo);
+    await expireOrder(payment.order_no);
   }
   return { state, code, isOver };
 }
@@ -120,18 +120,17 @@ const closedResults = {
 
 /** @throws ChannelFailure */
 async function queryOrClose(
-  paymentNo: string,
-  { methodType, amount, config: keys }: CalledPayment,
+  { payment_no: paymentNo, type, amount, config: keys }: CalledPayment,
   isClosing: boolean,
   signal: AbortSignal,
 ): Promise<TradeAnswer> {
-  const results = openResults(channelOf(methodType));
+  const results = openResults(channelOf(type));
   if (!results || !keys) throw new ChannelFailure(closedResults);
   const payment = { paymentNo, amount, config: keys };
-  const query = () => measured(methodType, 'query', () => results.query(payment, signal));
+  const query = () => measured(type, 'query', () => results.query(payment, signal));
   const answer = await query();
   if (answer.state !== 'waiting' || !isClosing) return answer;
-  const end = await measured(methodType, 'close', () => results.close(payment, signal));
+  const end = await measured(type, 'close', () => results.close(payment, signal));
   // Unless the closing is proven, it may have been paid in between.
   return end === 'closed' ? { ...answer, state: 'closed', code: 'CLOSED' } : query();
 }
@@ -143,8 +142,7 @@ const incomplete = {
 
 /** Books a payment that the company says is paid. @throws ChannelFailure */
 async function acceptAnswer(
-  paymentNo: string,
-  { period, methodType: type, amount: expected }: CalledPayment,
+  { payment_no: paymentNo, period, type, amount: expected }: CalledPayment,
   { thirdPartyNo, amount, paidAt, fields }: TradeAnswer,
 ): Promise<void> {
   if (thirdPartyNo === undefined || amount === undefined) throw new ChannelFailure(incomplete);
@@ -178,8 +176,7 @@ function isFinal({ state }: TradeAnswer, followUp: FollowUp | undefined): boolea
 
 /** Ends a payment that is paid or can no longer be paid. */
 async function conclude(
-  payment_no: string,
-  { period, orderNo }: CalledPayment,
+  { payment_no, period, order_no }: CalledPayment,
   { state, code }: TradeAnswer,
   followUp: FollowUp | undefined,
 ): Promise<void> {
@@ -195,7 +192,7 @@ async function conclude(
     announce(['payments']);
   }
   await endFollowUp(payment_no);
-  await expireOrder(orderNo);
+  await expireOrder(order_no);
 }
 
 /** @param answer the company's answer; null for none */
