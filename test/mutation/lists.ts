@@ -79,8 +79,8 @@ export const lists: Fault[] = [
   },
   {
     file: 'src/models/figures/dashboard.ts',
-    from: `FROM \${log} ORDER BY id DESC`,
-    to: `FROM \${log} ORDER BY ip DESC, id DESC`,
+    from: `ORDER BY l.id DESC`,
+    to: `ORDER BY l.ip DESC, l.id DESC`,
     breaks: 'the dashboard reads the whole log',
     test: figures,
   },

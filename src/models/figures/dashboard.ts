@@ -6,33 +6,32 @@ import { Money } from '../../lib/values/money.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { daysBack, monthsBack, type CalendarSpan } from '../../lib/values/time.js';
 import { countOnline } from '../access/online-admin.js';
-import type { LogTable } from '../logs/log.js';
+import { LoginLog, OperationLog } from '../logs/tables.js';
 import { cachedCounts, cachedPastCounts } from '../tables/count.js';
+import { columnsOf, computed, selection, type RowOf, type Selection } from '../tables/selection.js';
 import { paymentStatuses, type PaymentStatus } from '../trade/tables.js';
 
-interface RecentLogin {
-  id: number;
-  username: string;
-  ip: string;
-  status: number;
-  created_at: Date;
-}
+const recentLogins = selection(
+  columnsOf(LoginLog, 'l', 'id', 'username', 'ip', 'status', 'created_at'),
+  'login_logs l',
+);
 
-interface RecentOperation {
-  id: number;
-  username: string;
-  module: string;
-  action: string;
-  created_at: Date;
-}
+const recentOperations = selection(
+  columnsOf(OperationLog, 'l', 'id', 'username', 'module', 'action', 'created_at'),
+  'operation_logs l',
+);
 
-export interface Activity {
-  id: number;
-  user: string;
-  action: string;
-  status: 'success' | 'failure';
-  created_at: Date;
-}
+const log = columnsOf(OperationLog, 'l');
+const activity = {
+  id: log.id,
+  user: log.username,
+  action: log.title,
+  status: computed<'success' | 'failure'>(`IF(l.status < 400, 'success', 'failure')`),
+  created_at: log.created_at,
+};
+const activities = selection(activity, 'operation_logs l');
+
+export type Activity = RowOf<typeof activity>;
 
 /** Counts of now, of today and of yesterday; days are those of the request zone. */
 export async function dashboardCount() {
@@ -61,11 +60,8 @@ export async function dashboardCount() {
     paid_amount_yesterday: sales.at(-2)?.amount ?? Money.zero,
     refunded_amount_today: refunded.today,
     refunded_amount_yesterday: refunded.yesterday,
-    recent_logins: await latest<RecentLogin>('login_logs', 'id, username, ip, status, created_at'),
-    recent_operations: await latest<RecentOperation>(
-      'operation_logs',
-      'id, username, module, action, created_at',
-    ),
+    recent_logins: await latest(recentLogins),
+    recent_operations: await latest(recentOperations),
   };
 }
 
@@ -192,14 +188,11 @@ export async function paymentsByChannel(): Promise<ChannelState[]> {
 }
 
 /** The last ten operations. */
-export function recentActivities(): Promise<Activity[]> {
-  const outcome = `IF(status < 400, 'success', 'failure') AS status`;
-  return latest('operation_logs', `id, username AS user, title AS action, ${outcome}, created_at`);
-}
+export const recentActivities = (): Promise<Activity[]> => latest(activities);
 
 // By their ids, which grow with time: sorted by created_at and id the server would read the whole log.
-const latest = <T extends object>(log: LogTable, columns: string): Promise<T[]> =>
-  reports.select<T>(`SELECT ${columns} FROM ${log} ORDER BY id DESC LIMIT 10`);
+const latest = <R extends object>(entries: Selection<R>): Promise<R[]> =>
+  entries.rows('ORDER BY l.id DESC LIMIT 10', [], { on: reports });
 
 // The number of the span that contains a time. Offsets of zones change, so each span has its own start.
 function spanOf(column: string, spans: readonly CalendarSpan[]): { sql: string; values: SqlValue[] } {
