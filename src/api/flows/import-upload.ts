@@ -58,18 +58,11 @@ export async function receiveImport(upload: Upload, admin: Identity, dryRun: boo
   const filename = nameOf(upload);
   const format = await formatOf(upload.path);
   await assertRows(upload.path, format);
-  const storageKey = await storeFile('imports', upload.path);
-  const { size } = upload;
-  const made = {
-    type: 'orders',
-    adminId: admin.adminId,
-    filename,
-    size,
-    storageKey,
-    format,
-    dryRun,
-  } as const;
-  const id = await keepOrRemove(storageKey, () => createImport(made));
+  const storage_key = await storeFile('imports', upload.path);
+  const file = { filename, size: upload.size, storage_key, ...format };
+  const id = await keepOrRemove(storage_key, () =>
+    createImport({ ...file, admin_id: admin.adminId, dry_run: dryRun }),
+  );
   await importOrders
     .enqueueAndWait({ id }, waitMs)
     .catch((error: unknown) =>

@@ -3,7 +3,6 @@ import Joi from 'joi';
 import { Op, type Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { currentLanguage } from '../../lib/process/context.js';
-import type { CsvFormat } from '../../lib/sheets/csv-source.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { say, type Text } from '../../lib/values/language.js';
@@ -42,23 +41,15 @@ export const importQuery = listQuery<ImportFilter>(
   importFilters,
 );
 
-interface NewImport {
-  type: ImportType;
-  adminId: number;
-  filename: string;
-  size: number;
-  storageKey: string;
-  format: CsvFormat;
-  dryRun: boolean;
-}
+type Source = Pick<Import, 'admin_id' | 'filename' | 'size' | 'encoding' | 'delimiter' | 'dry_run'> & {
+  storage_key: string;
+};
 
-/** Makes the row of an import and keeps its file. @returns its id */
-export function createImport(made: NewImport): Promise<number> {
+/** Makes the row of an import of orders and keeps its file. @returns its id */
+export function createImport(source: Source): Promise<number> {
   return transact(async (t) => {
-    await keepFile(made.storageKey, t);
-    const { adminId, type, filename, size, storageKey, format, dryRun } = made;
-    const source = { type, filename, size, storage_key: storageKey, ...format };
-    const row = { ...source, admin_id: adminId, dry_run: dryRun, language: currentLanguage() };
+    await keepFile(source.storage_key, t);
+    const row = { ...source, type: 'orders', language: currentLanguage() } as const;
     return (await Import.create(row, { transaction: t })).id;
   });
 }
