@@ -23,7 +23,7 @@ export const refunds: Fault[] = [
   },
   {
     file: decision,
-    from: `if (refund.requested_by === approver?.id) fail('refund_own_request');`,
+    from: `if (refund.requested_by === approver?.adminId) fail('refund_own_request');`,
     to: ``,
     breaks: 'somebody approves a refund of their own',
     test: approvals,

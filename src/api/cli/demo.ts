@@ -124,7 +124,9 @@ async function fill(days: number, named: Words): Promise<number> {
     await logDay(start, admins, orders);
     const amount = Money.from(`${randomInt(10, 500)}.00`);
     const topUp = { type: 'income', source: 'manual', description: named.topUp } as const;
-    await changeBalance(pick(users).id, { ...topUp, amount, request_id: `demo-${back}` }, pick(tellers));
+    const { id: adminId, username } = pick(tellers);
+    const change = { ...topUp, amount, request_id: `demo-${back}` };
+    await changeBalance(pick(users).id, change, { adminId, username });
   }
   setClock();
   await fillOffice(new Date(today).toISOString().slice(0, 7), named);

@@ -84,26 +84,22 @@ export async function applyChange(
     source,
     source_id: source_id || null,
     description: description || null,
-    operator_id: operator.id,
+    operator_id: operator.adminId,
     request_id,
     created_at: at,
   };
   const id = await insertRow(BalanceLog, log, t);
   await updateRows(User, { balance: after, updated_at: at }, { id: userId }, t);
-  return { id, ...log, user: { id: userId, username: user.username }, operator };
+  const by = { id: operator.adminId, username: operator.username };
+  return { id, ...log, user: { id: userId, username: user.username }, operator: by };
 }
 
 const owners = selection(columnsOf(User, 'u', 'username', 'balance'), 'users u');
 
 export const changed = (log: BalanceLogRecord): BalanceChanged => ({ balance: log.balance_after, log });
 
-/** The administrator who acts, as records name them. */
-export interface Operator {
-  id: number;
-  username: string;
-}
-
-export const operatorOf = ({ adminId, username }: Identity): Operator => ({ id: adminId, username });
+/** The administrator who acts. */
+export type Operator = Pick<Identity, 'adminId' | 'username'>;
 
 async function appliedBefore(
   userId: number,

@@ -72,7 +72,7 @@ export async function updatePayment(
     const handled = { payment_no, reason: fail_reason, remark: remark || null };
     await insertRow(
       PaymentHandling,
-      { ...handled, admin_id: by.id, username: by.username, created_at: updated_at },
+      { ...handled, admin_id: by.adminId, username: by.username, created_at: updated_at },
       t,
     );
     const open = await openEvents(payment_no, t);

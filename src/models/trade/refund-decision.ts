@@ -46,7 +46,7 @@ export async function approveRefund(refundNo: string, by: Operator): Promise<boo
     await change(
       `UPDATE refunds r SET r.status = 'pending', r.approved_by = :by, r.due_at = :due, r.updated_at = :at
        WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'waiting'`,
-      { refund_no, period, by: by.id, due: isDue ? at : null, at },
+      { refund_no, period, by: by.adminId, due: isDue ? at : null, at },
       t,
     );
     if (!isDue) await payOut(refund, by, t);
@@ -66,7 +66,7 @@ export async function approveRefund(refundNo: string, by: Operator): Promise<boo
 export async function rejectRefund(refundNo: string, reason: string | null, by: Operator): Promise<void> {
   const notifications = await transact(async (t) => {
     const refund = await lockWaiting(refundNo, t);
-    const ending = { from: 'waiting', to: 'rejected', reason, code: null, by: by.id } as const;
+    const ending = { from: 'waiting', to: 'rejected', reason, code: null, by: by.adminId } as const;
     await release(refund, ending, t);
     const title = { zh: '退款已驳回', en: 'A refund was rejected' };
     return notifyRequester(refund, { title, note: reason }, by, t);
@@ -86,7 +86,7 @@ async function lockWaiting(
     { t },
   );
   if (!refund) return fail('refund_not_found');
-  if (refund.requested_by === approver?.id) fail('refund_own_request');
+  if (refund.requested_by === approver?.adminId) fail('refund_own_request');
   if (refund.status !== 'waiting') fail('refund_not_waiting');
   return refund;
 }
@@ -98,7 +98,7 @@ async function notifyRequester(
   by: Operator,
   t: Transaction,
 ): Promise<number[]> {
-  if (requested_by === by.id) return [];
+  if (requested_by === by.adminId) return [];
   return notifyWithin(t, {
     type: 'system',
     title,

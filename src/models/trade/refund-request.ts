@@ -74,7 +74,7 @@ export async function requestRefund(
     amount,
     destination,
     reason,
-    requested_by: by.id,
+    requested_by: by.adminId,
     created_at: at,
     updated_at: at,
   };

@@ -19,7 +19,6 @@ import {
   paymentQuery,
   type NewPayment,
 } from '../../../models/trade/payment.js';
-import { operatorOf } from '../../../models/trade/balance.js';
 import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-handling.js';
 import { PaymentFollowUp } from '../../../models/trade/channel-tables.js';
 import { followUpOf } from '../../../models/trade/payment-follow-up.js';
@@ -154,7 +153,7 @@ export const routes = [
     response: paymentDetail,
     subject: ({ params }, t) => getPayment(params.id, t),
     async handle({ admin, params, body }) {
-      await updatePayment(params.id, noneToNull(body, 'assignee_id'), operatorOf(admin));
+      await updatePayment(params.id, noneToNull(body, 'assignee_id'), admin);
       return showPayment(params.id);
     },
   }),

@@ -17,7 +17,6 @@ import { approveRefund, rejectRefund } from '../../../models/trade/refund-decisi
 import { requestRefund, type NewRefund } from '../../../models/trade/refund-request.js';
 import { askRefundNow } from '../../../models/trade/refund-schedule.js';
 import { refundDestinations } from '../../../models/trade/channel-tables.js';
-import { operatorOf } from '../../../models/trade/balance.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { clearingKeys, refund } from '../../declare/records.js';
 import { summedPage, summedPageOf, withSum } from '../../declare/response.js';
@@ -74,7 +73,7 @@ export const routes = [
     ],
     response: refund,
     async handle({ admin, body }) {
-      const { id, refund_no, isDue } = await requestRefund(body, operatorOf(admin));
+      const { id, refund_no, isDue } = await requestRefund(body, admin);
       if (isDue) await sendRefund.enqueueOrLeave({ refund_no });
       return getRefund(String(id));
     },
@@ -126,7 +125,7 @@ export const routes = [
     ],
     response: refund,
     async handle({ admin, params: { refund_no } }) {
-      const isDue = await approveRefund(refund_no, operatorOf(admin));
+      const isDue = await approveRefund(refund_no, admin);
       if (isDue) await sendRefund.enqueueOrLeave({ refund_no });
       return getRefund(refund_no);
     },
@@ -145,7 +144,7 @@ export const routes = [
     fails: ['refund_not_found', 'refund_not_waiting'],
     response: refund,
     async handle({ admin, params: { refund_no }, body }) {
-      await rejectRefund(refund_no, body.reason || null, operatorOf(admin));
+      await rejectRefund(refund_no, body.reason || null, admin);
       return getRefund(refund_no);
     },
   }),

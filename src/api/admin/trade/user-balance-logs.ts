@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { timeKeys, type TimeRange } from '../../../lib/input/list-query.js';
 import { id } from '../../../lib/input/schema.js';
-import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
+import { changeBalance, changed, type BalanceChange } from '../../../models/trade/balance.js';
 import {
   balanceLogQuery,
   balanceStatistics,
@@ -44,7 +44,7 @@ export const routes = [
     response: balanceChanged,
     async handle({ admin, body: { user_id, ...wanted } }) {
       try {
-        return await changeBalance(user_id, wanted, operatorOf(admin));
+        return await changeBalance(user_id, wanted, admin);
       } catch (error) {
         if (error instanceof AppError && error.slug === 'user_not_found')
           fail('user_unknown', { field: 'user_id' });

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/password-policy.js';
 import { email, optionalText, phone, status, webAddress, username } from '../../../lib/input/schema.js';
-import { changeBalance, changed, operatorOf, type BalanceChange } from '../../../models/trade/balance.js';
+import { changeBalance, changed, type BalanceChange } from '../../../models/trade/balance.js';
 import { getBalanceLog } from '../../../models/trade/balance-log.js';
 import {
   createUser,
@@ -113,7 +113,7 @@ export const routes = [
       'user_not_found',
     ],
     response: balanceChanged,
-    handle: ({ admin, params, body }) => changeBalance(params.id, body, operatorOf(admin)),
+    handle: ({ admin, params, body }) => changeBalance(params.id, body, admin),
     repeat: async (id) => changed(await getBalanceLog(id)),
   }),
 ];
