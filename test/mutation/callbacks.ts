@@ -71,8 +71,9 @@ export const callbacks: Fault[] = [
   },
   {
     file: store,
-    from: `return { notifications: await flagWithin(paymentNo, 'third_party_no_used', t) };`,
-    to: `return { notifications: [] };`,
+    from: `    await flagWithin(paymentNo, 'third_party_no_used', t);
+`,
+    to: ``,
     breaks: 'a used number is refused without a flag',
     test: doubleMoney,
     match: 'a third-party number already in use is refused before it is acknowledged',

@@ -139,8 +139,8 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `return flagged > 0 ? notifyAttention(paymentNo, reason, t, details) : [];`,
-    to: `return [] as number[];`,
+    from: `if (flagged > 0) await notifyAttention(`,
+    to: `if (flagged < 0) await notifyAttention(`,
     breaks: 'nobody is notified of a flag',
     test: attentionTests,
     match: 'a payment that needs attention is notified once*',

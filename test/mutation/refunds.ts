@@ -146,8 +146,8 @@ export const refunds: Fault[] = [
   },
   {
     file: elsewhere,
-    from: `return isNews || (`,
-    to: `return (`,
+    from: `if (isNews || (await`,
+    to: `if ((await`,
     breaks: 'a refund under a foreign number is not flagged',
     test: elsewhereTests,
     match: 'wechat: a refund that was made in*',

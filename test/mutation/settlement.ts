@@ -83,18 +83,17 @@ export const settlement: Fault[] = [
     match: 'paying an order cancels*',
   },
   {
-    file,
-    from: `notifications: await flagWithin(attempt.payment_no, 'paid_twice', t, { nth }),`,
-    to: `notifications: (await flagWithin(attempt.payment_no, 'paid_twice', t, { nth })).slice(0, 0),`,
+    file: 'src/models/office/notification.ts',
+    from: `if (isNew) afterCommit(t, () => deliverStored(rows.map(({ id }) => id)));`,
+    to: `if (isNew) afterCommit(t, () => deliverStored(rows.slice(0, 0).map(({ id }) => id)));`,
     breaks: 'nobody is notified at once of money that needs attention',
     test: doubleMoney,
     match: second,
   },
   {
     file: 'src/models/trade/payment-attention.ts',
-    from: `return flagged > 0 ? notifyAttention(paymentNo, reason, t, details) : [];`,
-    to: `t.afterCommit(() => transact((own) => notifyAttention(paymentNo, reason, own, details)));
-  return [];`,
+    from: `if (flagged > 0) await notifyAttention(paymentNo, reason, t, details);`,
+    to: `t.afterCommit(() => transact((own) => notifyAttention(paymentNo, reason, own, details)));`,
     breaks: 'a verdict is stored without its notification',
     test: doubleMoney,
     match: 'a verdict is committed together with its notification',

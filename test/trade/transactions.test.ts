@@ -3,7 +3,7 @@ import '../support/environment.js';
 import '../support/short-deadlines.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { change, db, select, transact } from '../../src/lib/database/db.js';
+import { afterCommit, change, db, select, transact } from '../../src/lib/database/db.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
 import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/database/errors.js';
 import { callBack, makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
@@ -27,11 +27,13 @@ const balances = async (...ids: number[]) => {
 
 test('two deadlocked transactions both take effect once', async (t) => {
   let runs = 0;
+  const followed: number[] = [];
   let meet = (): void => undefined;
   const bothHoldOne = new Promise<void>((resolve) => (meet = resolve));
   const move = (first: number, second: number) =>
     transact(async (transaction) => {
       await change('UPDATE accounts SET balance = balance + 1 WHERE id = ?', [first], transaction);
+      afterCommit(transaction, () => Promise.resolve(void followed.push(first)));
       if (++runs === 2) meet();
       await bothHoldOne;
       await change('UPDATE accounts SET balance = balance + 10 WHERE id = ?', [second], transaction);
@@ -39,6 +41,7 @@ test('two deadlocked transactions both take effect once', async (t) => {
   await Promise.all([move(1, 2), move(2, 1)]);
   t.is(runs, 3, 'one of them ran twice');
   t.deepEqual(await balances(1, 2), [11, 11]);
+  t.deepEqual(followed.sort(), [1, 2], 'the run that was rolled back is not followed');
 });
 
 test('a transaction that timed out on a lock is run again as a whole', async (t) => {

@@ -104,6 +104,7 @@ export class Database {
         if (isRerunnable(error) || !(await wasCommitted?.().catch(() => false))) throw error;
       });
       unit?.committed();
+      for (const follow of following.get(t) ?? []) await follow();
       return result;
     });
   }
@@ -142,6 +143,14 @@ const ended = (sql: string, seconds: number): string =>
     /^SELECT/,
     `/*M!100103 SET STATEMENT max_statement_time = ${seconds} FOR */ SELECT /*+ MAX_EXECUTION_TIME(${seconds * 1000}) */`,
   );
+
+/** What follows the commits of transactions. */
+const following = new WeakMap<Transaction, (() => Promise<void>)[]>();
+
+/** Runs that when the transaction has been committed, before `transact` returns. It must not throw. */
+export function afterCommit(t: Transaction, follow: () => Promise<void>): void {
+  following.set(t, [...(following.get(t) ?? []), follow]);
+}
 
 async function rerun<T>(run: () => Promise<T>): Promise<T> {
   const begun = processTime();

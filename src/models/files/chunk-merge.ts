@@ -10,7 +10,7 @@ import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
 import { now } from '../../lib/values/clock.js';
 import { inBoth } from '../../lib/values/language.js';
-import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
+import { deliver, notifyWithin, type NewNotification } from '../office/notification.js';
 import { fileError, insertAttachment, readFileName, type NewAttachment } from './attachment.js';
 import { chunkFiles, chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
 import { assertMatchesSession, expiry, findSession, getSession, type NewSession } from './chunk-session.js';
@@ -174,7 +174,7 @@ export async function failMerge(
 ): Promise<Merge> {
   const end = await transact(async (t) => {
     const session = await getSession(key, t);
-    if (session.status !== 'merging') return { session, notifications: [], chunks: [] };
+    if (session.status !== 'merging') return { session, chunks: [] };
     const chunks = isFinal ? await releaseChunks(key, t) : [];
     session.set({ status: 'failed', error: slug });
     return storeEnd(session, { chunks, isFinal }, t);
@@ -184,8 +184,6 @@ export async function failMerge(
 
 interface MergeEnd {
   session: ChunkUpload;
-  /** Ids, when the owner waits for a notification. */
-  notifications: number[];
   /** Files to remove. */
   chunks: string[];
 }
@@ -201,15 +199,14 @@ async function storeEnd(
   const left = isFinal ? { received_chunks: 0, received_bytes: 0 } : {};
   session.set({ ...left, to_be_told: false, expires_at: expiry() });
   await session.save({ transaction: t });
-  const notifications = mustNotify ? await notifyWithin(t, noticeOf(session)) : [];
-  return { session, notifications, chunks };
+  if (mustNotify) await notifyWithin(t, noticeOf(session));
+  return { session, chunks };
 }
 
-async function publishEnd({ session, notifications, chunks }: MergeEnd): Promise<Merge> {
+async function publishEnd({ session, chunks }: MergeEnd): Promise<Merge> {
   const { admin_id, chunk_id } = session;
   const merge = mergeOf(session);
   await deliver({ adminId: admin_id, frame: { type: 'merge', data: { chunk_id, ...merge } } });
-  await deliverStored(notifications);
   await removeFiles(chunks);
   return merge;
 }

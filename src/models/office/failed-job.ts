@@ -12,7 +12,7 @@ import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { deleteAll } from '../tables/retention.js';
 import { containing, during, findPage, lockRow, matching } from '../tables/find.js';
 import { listed, type Listed } from '../tables/table.js';
-import { deliverStored, notifyWithin } from './notification.js';
+import { notifyWithin } from './notification.js';
 import { FailedJob, failedJobStates, type FailedJobState } from './tables.js';
 
 /** Filters of the list and of a retry. */
@@ -87,7 +87,7 @@ export async function storeFailure({
     traceId: traceId.slice(0, 64),
     at: now(),
   };
-  const notifications = await transact(async (t) => {
+  await transact(async (t) => {
     await change(
       `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
        VALUES (:queue, :job, :key, :payload, :text, :attempts, :traceId, 'failed', :at, :at, :at)
@@ -97,7 +97,7 @@ export async function storeFailure({
       row,
       t,
     );
-    return notifyWithin(t, {
+    await notifyWithin(t, {
       type: 'system',
       title: { zh: '后台任务失败', en: 'A background job has failed' },
       // Everybody reads it: the error stays behind the permission of the list.
@@ -105,7 +105,6 @@ export async function storeFailure({
       eventKey: eventKey(job),
     });
   });
-  await deliverStored(notifications);
 }
 
 // One notification while any of the kind is failed.

@@ -4,7 +4,7 @@ import Joi from 'joi';
 import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { ago, now } from '../../lib/values/clock.js';
-import { bulk, change, insert, select, transact } from '../../lib/database/db.js';
+import { afterCommit, bulk, change, insert, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
 import { listQuery, type Criteria, type ListQuery } from '../../lib/input/list-query.js';
@@ -88,14 +88,13 @@ export function storeNotification(wanted: NewNotification): Promise<Notification
 }
 
 /**
- * Stores a notification in the transaction of the event it reports, so that neither is there without the other. A receiver
- * who no longer exists is left out.
- *
- * @returns ids for `deliverStored` after the commit; none when the event was notified before
+ * Stores a notification in the transaction of the event it reports, so that neither is there without the other, and
+ * delivers it after the commit. An event that was notified before is not again; a receiver who no longer exists is left
+ * out.
  */
-export async function notifyWithin(t: Transaction, wanted: NewNotification): Promise<number[]> {
+export async function notifyWithin(t: Transaction, wanted: NewNotification): Promise<void> {
   const { rows, isNew } = await insertRows(written(wanted), t);
-  return isNew ? rows.map(({ id }) => id) : [];
+  if (isNew) afterCommit(t, () => deliverStored(rows.map(({ id }) => id)));
 }
 
 /** Frees the keys of events that are over, so that the next of the kind is notified again. */
@@ -119,7 +118,7 @@ export async function deliverNotifications(ids: readonly number[], signal?: Abor
   }
 }
 
-/** Delivers what background work has just committed. Never throws: the sweeper retries. */
+/** Delivers what has just been committed. Never throws: the sweeper retries. */
 export async function deliverStored(ids: readonly number[]): Promise<void> {
   await deliverNotifications(ids).catch((error: unknown) =>
     logger.warn({ error }, 'delivering notifications failed; the sweeper will retry'),

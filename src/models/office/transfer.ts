@@ -3,7 +3,7 @@ import { Op, type ModelStatic, type Transaction, type WhereOptions } from 'seque
 import type { Model } from 'sequelize-typescript';
 import { transact } from '../../lib/database/db.js';
 import { now } from '../../lib/values/clock.js';
-import { deliver, deliverStored, notifyWithin, type NewNotification } from './notification.js';
+import { deliver, notifyWithin, type NewNotification } from './notification.js';
 import { Notification } from './tables.js';
 
 /** A row of an export or an import. */
@@ -35,14 +35,13 @@ export async function endTransfer<T extends Transfer>(
   end: (t: Transaction) => Promise<T | undefined>,
   noticeOf: (ended: T) => NewNotification,
 ): Promise<T | undefined> {
-  const outcome = await transact(async (t) => {
-    const ended = await end(t);
-    return ended && { ended, notifications: await notifyWithin(t, noticeOf(ended)) };
+  const ended = await transact(async (t) => {
+    const row = await end(t);
+    if (row) await notifyWithin(t, noticeOf(row));
+    return row;
   });
-  if (!outcome) return undefined;
-  await deliverProgress(kind, outcome.ended);
-  await deliverStored(outcome.notifications);
-  return outcome.ended;
+  if (ended) await deliverProgress(kind, ended);
+  return ended;
 }
 
 /**

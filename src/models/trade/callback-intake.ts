@@ -9,7 +9,6 @@ import { mask } from '../../lib/secrets/mask.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod, periodOf } from '../../lib/values/numbers.js';
 import { seal } from '../../lib/secrets/secret-box.js';
-import { deliverStored } from '../office/notification.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow, insertSql } from '../tables/rows.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
@@ -138,26 +137,21 @@ export async function recordVerified(
 ): Promise<CallbackKey | undefined> {
   const { type, thirdPartyNo, paymentNo } = attempt;
   const row = rowOf(attempt);
-  const store = async (t: Transaction): Promise<Stored> => {
+  const store = async (t: Transaction): Promise<number | undefined> => {
     const owner = await claimNumber({ type, third_party_no: thirdPartyNo, payment_no: paymentNo }, t);
-    if (owner === paymentNo) return { id: await insertRow(PaymentCallback, row, t), notifications: [] };
+    if (owner === paymentNo) return insertRow(PaymentCallback, row, t);
     await insertRow(PaymentCallback, rowOf({ ...attempt, state: 'refused', verdict: numberUsed }), t);
-    return { notifications: await flagWithin(paymentNo, 'third_party_no_used', t) };
+    await flagWithin(paymentNo, 'third_party_no_used', t);
+    return undefined;
   };
-  const stored = await withPartition(['payment_callbacks'], row.period, () => transact(store));
+  const id = await withPartition(['payment_callbacks'], row.period, () => transact(store));
+  if (id !== undefined) return { id, period: row.period };
   // Settling announces the others.
-  if (stored.id === undefined) announce(['payments']);
-  await deliverStored(stored.notifications);
-  return stored.id === undefined ? undefined : { id: stored.id, period: row.period };
+  announce(['payments']);
+  return undefined;
 }
 
 const numberUsed = 'payment_third_party_no_used';
-
-interface Stored {
-  /** Undefined when it was refused. */
-  id?: number;
-  notifications: number[];
-}
 
 function rowOf(attempt: Attempt, longest = maxBody) {
   const at = attempt.receivedAt ?? now();

@@ -6,7 +6,7 @@ import { inBoth, type Text } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentKey } from '../../lib/values/numbers.js';
-import { deliverStored, freeEventKeys, notifyWithin } from '../office/notification.js';
+import { freeEventKeys, notifyWithin } from '../office/notification.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { Notification } from '../office/tables.js';
 
@@ -63,37 +63,36 @@ export async function flagForAttention(
   reason: AttentionReason,
   mismatch?: Mismatch,
 ): Promise<void> {
-  const notifications = await transact((t) => flagWithin(paymentNo, reason, t, { mismatch }));
+  await transact((t) => flagWithin(paymentNo, reason, t, { mismatch }));
   announce(['payments']);
-  await deliverStored(notifications);
 }
 
 /** Reasons to doubt whether a payment is paid; one that is paid is not flagged for them. */
 const doubts: readonly AttentionReason[] = ['notice_unverified', 'channel_unanswered'];
 
-/** The same within the caller's transaction. @returns ids for `deliverStored` */
+/** The same within the caller's transaction. */
 export async function flagWithin(
   paymentNo: string,
   reason: AttentionReason,
   t: Transaction,
   details: FlagDetails = {},
-): Promise<number[]> {
+): Promise<void> {
   const flagged = await change(
     `UPDATE payments p SET p.needs_attention = 1, p.fail_reason = :reason, p.updated_at = :at
      WHERE p.payment_no = :payment_no AND p.period = :period AND NOT (:isDoubt AND p.status = 'paid')`,
     { ...paymentKey(paymentNo), reason, isDoubt: doubts.includes(reason), at: now() },
     t,
   );
-  return flagged > 0 ? notifyAttention(paymentNo, reason, t, details) : [];
+  if (flagged > 0) await notifyAttention(paymentNo, reason, t, details);
 }
 
-/** Stores the notification of a flag in the transaction that sets it. @returns ids for `deliverStored` */
+/** Stores the notification of a flag in the transaction that sets it. */
 export function notifyAttention(
   paymentNo: string,
   reason: AttentionReason,
   t: Transaction,
   { nth = 1, mismatch }: FlagDetails = {},
-): Promise<number[]> {
+): Promise<void> {
   return notifyWithin(t, {
     type: 'system',
     title: { zh: '支付需要人工处理', en: 'A payment needs attention' },

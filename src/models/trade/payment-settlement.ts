@@ -4,7 +4,6 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
-import { deliverStored } from '../office/notification.js';
 import { cancelPayments } from './payment.js';
 import {
   flagWithin,
@@ -29,31 +28,24 @@ import {
 import type { CallbackKey } from './payment-callback.js';
 import { claimNumber } from './third-party-number.js';
 
-interface Settled {
-  verdict: Settlement;
-  /** Ids of notifications to deliver after the commit. */
-  notifications: number[];
-}
-
 /**
  * Applies a verified callback in one transaction, with the locks order → payment → callback. Repeating it, even
  * concurrently, changes nothing more.
  */
 export async function settle(callback: CallbackKey): Promise<Settlement> {
-  const { verdict, notifications } = await transact((t) => apply(callback, t));
+  const verdict = await transact((t) => apply(callback, t));
   announce(['orders', 'payments']);
-  await deliverStored(notifications);
   return verdict;
 }
 
-async function apply(callback: CallbackKey, t: Transaction): Promise<Settled> {
+async function apply(callback: CallbackKey, t: Transaction): Promise<Settlement> {
   const attempt = await readAttempt(callback, t);
-  if (!attempt) return { verdict: 'gone', notifications: [] };
+  if (!attempt) return 'gone';
   const order = await lockOrder(attempt.order_no, t);
   const payment = await lockAttempt(attempt, t);
-  if (!payment) return { verdict: 'gone', notifications: [] };
-  if (payment.state === 'refused') return { verdict: payment.verdict as Settlement, notifications: [] };
-  if (payment.state === 'settled') return { verdict: 'already_paid', notifications: [] };
+  if (!payment) return 'gone';
+  if (payment.state === 'refused') return payment.verdict as Settlement;
+  if (payment.state === 'settled') return 'already_paid';
   // The number was claimed with the attempt; should that row be gone, it is claimed again.
   const owner = attempt.owner ?? (await claimNumber(attempt, t));
   if (owner !== attempt.payment_no) return numberUsed(attempt, t);
@@ -79,7 +71,7 @@ async function pay(
   order: LockedOrder,
   payment: LockedAttempt,
   t: Transaction,
-): Promise<Settled> {
+): Promise<Settlement> {
   // A person must still look at a refund that was not made here.
   const isRefunded = payment.needs_attention && (await isRefundedElsewhere(payment.payment_no, t));
   await payPayment(attempt, 'paid', isRefunded ? 'refunded_elsewhere' : null, t);
@@ -94,37 +86,35 @@ async function pay(
   );
   await cancelPayments(order, t);
   if (payment.needs_attention) await renewPaid(payment_no, t);
-  return { verdict: 'paid', notifications: [] };
+  return 'paid';
 }
 
 /** The money arrived, but its order can no longer be paid: a person refunds it. */
-async function orderNotPayable(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
+async function orderNotPayable(attempt: PaymentAttempt, t: Transaction): Promise<Settlement> {
   await payPayment(attempt, 'paid_needs_attention', 'order_not_payable', t);
   await renewDoubts(attempt.payment_no, t);
-  const notifications = await notifyAttention(attempt.payment_no, 'order_not_payable', t);
-  return { verdict: 'paid_needs_attention', notifications };
+  await notifyAttention(attempt.payment_no, 'order_not_payable', t);
+  return 'paid_needs_attention';
 }
 
-async function alreadyPaid(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
+async function alreadyPaid(attempt: PaymentAttempt, t: Transaction): Promise<Settlement> {
   await markAttempt(attempt, 'settled', 'already_paid', t);
-  return { verdict: 'already_paid', notifications: [] };
+  return 'already_paid';
 }
 
 /** The payment was already paid under another number, which stays: a person refunds this one. */
-async function paidTwice(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
+async function paidTwice(attempt: PaymentAttempt, t: Transaction): Promise<Settlement> {
   if (await isKnownExtraNumber(attempt, t)) return alreadyPaid(attempt, t);
   await markAttempt(attempt, 'settled', 'paid_twice', t);
   const nth = await countExtraNumbers(attempt, maxNotified, t);
-  return {
-    verdict: 'paid_twice',
-    notifications: await flagWithin(attempt.payment_no, 'paid_twice', t, { nth }),
-  };
+  await flagWithin(attempt.payment_no, 'paid_twice', t, { nth });
+  return 'paid_twice';
 }
 
-async function numberUsed(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
+async function numberUsed(attempt: PaymentAttempt, t: Transaction): Promise<Settlement> {
   await markAttempt(attempt, 'refused', 'payment_third_party_no_used', t);
-  const notifications = await flagWithin(attempt.payment_no, 'third_party_no_used', t);
-  return { verdict: 'payment_third_party_no_used', notifications };
+  await flagWithin(attempt.payment_no, 'third_party_no_used', t);
+  return 'payment_third_party_no_used';
 }
 
 /**

@@ -38,14 +38,13 @@ const againMs = 7 * 86_400_000;
  * Flags a refund that is still being sent, unless it was raised for that reason lately.
  *
  * @param words of the channel
- * @returns ids for `deliverStored`
  */
 export async function flagRefund(
   { refund_no, period }: { refund_no: string; period: number },
   reason: 'refund_stuck' | 'refund_slow',
   t: Transaction,
   words?: string,
-): Promise<number[]> {
+): Promise<void> {
   // A stuck refund is not flagged as slow as well.
   const known = reason === 'refund_slow' ? ['refund_slow', 'refund_stuck'] : ['refund_stuck'];
   const event = { key: eventKey(refund_no, reason), since: ago(againMs) };
@@ -57,22 +56,22 @@ export async function flagRefund(
     { refund_no, period, reason, known, isAgain: last === undefined, at: now() },
     t,
   );
-  if (flagged === 0) return [];
+  if (flagged === 0) return;
   if (!last) await freeEventKeys([event.key], t);
-  return notifyRefund(refund_no, reason, t, words);
+  await notifyRefund(refund_no, reason, t, words);
 }
 
 const notified = selection(columnsOf(Notification, 'n', 'id'), 'notifications n');
 
 const eventKey = (refundNo: string, reason: RefundAttention): string => `refund-${refundNo}-${reason}`;
 
-/** Stores the notification within the caller's transaction. @returns ids for `deliverStored` */
+/** Stores the notification within the caller's transaction. */
 export function notifyRefund(
   refundNo: string,
   reason: RefundAttention,
   t: Transaction,
   words?: string,
-): Promise<number[]> {
+): Promise<void> {
   return notifyWithin(t, {
     type: 'system',
     title: { zh: '退款需要人工处理', en: 'A refund needs attention' },

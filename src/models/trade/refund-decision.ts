@@ -5,7 +5,7 @@ import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { Text } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
-import { deliverStored, notifyWithin } from '../office/notification.js';
+import { notifyWithin } from '../office/notification.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import type { Operator } from './balance.js';
 import { Refund } from './channel-tables.js';
@@ -37,7 +37,7 @@ const waiting = selection(decided, 'refunds r');
  * user_unknown
  */
 export async function approveRefund(refundNo: string, by: Operator): Promise<boolean> {
-  const approved = await transact(async (t) => {
+  const needsSending = await transact(async (t) => {
     const refund = await lockWaiting(refundNo, t, by);
     await assertNoneElsewhere(refund.payment_no, t);
     const { refund_no, period, destination } = refund;
@@ -51,11 +51,11 @@ export async function approveRefund(refundNo: string, by: Operator): Promise<boo
     );
     if (!isDue) await payOut(refund, by, t);
     const title = { zh: '退款已批准', en: 'A refund was approved' };
-    return { isDue, notifications: await notifyRequester(refund, { title, note: null }, by, t) };
+    await notifyRequester(refund, { title, note: null }, by, t);
+    return isDue;
   });
   announce(refundLists);
-  await deliverStored(approved.notifications);
-  return approved.isDue;
+  return needsSending;
 }
 
 /**
@@ -64,15 +64,14 @@ export async function approveRefund(refundNo: string, by: Operator): Promise<boo
  * @throws refund_not_found, refund_not_waiting
  */
 export async function rejectRefund(refundNo: string, reason: string | null, by: Operator): Promise<void> {
-  const notifications = await transact(async (t) => {
+  await transact(async (t) => {
     const refund = await lockWaiting(refundNo, t);
     const ending = { from: 'waiting', to: 'rejected', reason, code: null, by: by.adminId } as const;
     await release(refund, ending, t);
     const title = { zh: '退款已驳回', en: 'A refund was rejected' };
-    return notifyRequester(refund, { title, note: reason }, by, t);
+    await notifyRequester(refund, { title, note: reason }, by, t);
   });
   announce(refundLists);
-  await deliverStored(notifications);
 }
 
 async function lockWaiting(
@@ -91,15 +90,15 @@ async function lockWaiting(
   return refund;
 }
 
-/** Notifies the requester of what somebody else has decided. @returns ids for `deliverStored` */
+/** Notifies the requester of what somebody else has decided. */
 async function notifyRequester(
   { refund_no, payment_no, amount, requested_by }: RowOf<typeof decided>,
   { title, note }: { title: Text; note: string | null },
   by: Operator,
   t: Transaction,
-): Promise<number[]> {
-  if (requested_by === by.adminId) return [];
-  return notifyWithin(t, {
+): Promise<void> {
+  if (requested_by === by.adminId) return;
+  await notifyWithin(t, {
     type: 'system',
     title,
     content: `${refund_no}: ¥${amount.toString()}, ${payment_no}${note ? `: ${note}` : ''}`,

@@ -9,7 +9,6 @@ import { announce } from '../../lib/redis/changes.js';
 import { now, skewMs } from '../../lib/values/clock.js';
 import type { Text } from '../../lib/values/language.js';
 import { paymentKey, refundPeriod } from '../../lib/values/numbers.js';
-import { deliverStored } from '../office/notification.js';
 import { columnsOf, computed, selection } from '../tables/selection.js';
 import { Refund } from './channel-tables.js';
 import { flagWithin, isRefundedElsewhere } from './payment-attention.js';
@@ -42,21 +41,19 @@ export async function assertNoneElsewhere(paymentNo: string, t: Transaction): Pr
  * @param arrivedAt when the notice arrived, before it was stored
  */
 export async function noteRefund(paymentNo: string, claim: RefundClaim, arrivedAt: Date): Promise<void> {
-  const note = async (t: Transaction): Promise<number[]> => {
+  const note = async (t: Transaction): Promise<void> => {
     // As everywhere, the refund is locked before its payment.
     const isOurs = await askRefundSoon(paymentNo, claim, t);
-    if (claim.hasFailed) return [];
+    if (claim.hasFailed) return;
     await lockPayment(paymentNo, t);
     const { refundNo } = claim;
     const isNews =
       refundNo !== undefined && !isOurs && !(await isSeen(paymentNo, { refundNo, before: arrivedAt }, t));
-    return isNews || (await isMoreThanOurs(paymentNo, true, t))
-      ? flagWithin(paymentNo, 'refunded_elsewhere', t)
-      : [];
+    if (isNews || (await isMoreThanOurs(paymentNo, true, t)))
+      await flagWithin(paymentNo, 'refunded_elsewhere', t);
   };
-  const notifications = await transact(note);
+  await transact(note);
   announce(['payments', 'refunds']);
-  await deliverStored(notifications);
 }
 
 /**
@@ -64,13 +61,11 @@ export async function noteRefund(paymentNo: string, claim: RefundClaim, arrivedA
  * that might have explained it.
  */
 export async function noteUnexplained(paymentNo: string): Promise<void> {
-  const note = async (t: Transaction): Promise<number[]> => {
+  await transact(async (t) => {
     await lockPayment(paymentNo, t);
-    return (await isMoreThanOurs(paymentNo, false, t)) ? flagWithin(paymentNo, 'refunded_elsewhere', t) : [];
-  };
-  const notifications = await transact(note);
+    if (await isMoreThanOurs(paymentNo, false, t)) await flagWithin(paymentNo, 'refunded_elsewhere', t);
+  });
   announce(['payments']);
-  await deliverStored(notifications);
 }
 
 /**

@@ -9,7 +9,7 @@ import { fail } from '../../lib/errors/app-error.js';
 import { announce } from '../../lib/redis/changes.js';
 import { Money } from '../../lib/values/money.js';
 import { newRefundNumber, paymentPeriod, periodOf, startOfPeriod } from '../../lib/values/numbers.js';
-import { deliverStored, notifyWithin } from '../office/notification.js';
+import { notifyWithin } from '../office/notification.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow } from '../tables/rows.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
@@ -88,12 +88,12 @@ export async function requestRefund(
       const status = isWaiting ? ('waiting' as const) : ('pending' as const);
       const id = await insertRow(Refund, { ...refund, status, due_at: isDue ? now() : null }, t);
       if (!isWaiting && destination === 'balance') await payOut(refund, by, t);
-      return { id, isDue, notifications: isWaiting ? await notifyApprovers(refund, t) : [] };
+      if (isWaiting) await notifyApprovers(refund, t);
+      return { id, isDue };
     });
   const made = await withPartition(['refunds'], key.period, make);
   announce(refundLists);
-  await deliverStored(made.notifications);
-  return { id: made.id, refund_no, isDue: made.isDue };
+  return { ...made, refund_no };
 }
 
 async function getSource(paymentNo: string, t?: Transaction): Promise<RefundSource> {
@@ -163,7 +163,7 @@ async function assertFewer(
 function notifyApprovers(
   { refund_no, payment_no, amount }: { refund_no: string; payment_no: string; amount: Money },
   t: Transaction,
-): Promise<number[]> {
+): Promise<void> {
   return notifyWithin(t, {
     type: 'system',
     title: { zh: '退款待审批', en: 'A refund waits for approval' },

@@ -16,7 +16,6 @@ import { inBoth, type Text } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
 import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
-import { deliverStored } from '../office/notification.js';
 import { getPayment } from './payment.js';
 import { configOfMethod } from './payment-method.js';
 import { isRefundedElsewhere } from './payment-attention.js';
@@ -113,9 +112,8 @@ async function book(refund: ClaimedRefund, { answer, isFinal }: Learned): Promis
     await transact((t) => bookSuccess(refund, final, t));
     announce(['refunds', 'payments']);
   } else if (state === 'failed' && isFinal) {
-    const notifications = await transact((t) => end(refund, final, t));
+    await transact((t) => end(refund, final, t));
     announce(['refunds', 'payments']);
-    await deliverStored(notifications);
   } else {
     const isKnown = state === 'succeeded' || state === 'processing' || state === 'stuck';
     const isStuck = state === 'succeeded' || state === 'stuck';
@@ -124,9 +122,9 @@ async function book(refund: ClaimedRefund, { answer, isFinal }: Learned): Promis
 }
 
 /** The channel refused it for good, and a query confirms that. */
-async function end(refund: ClaimedRefund, { code }: { code: string }, t: Transaction): Promise<number[]> {
+async function end(refund: ClaimedRefund, { code }: { code: string }, t: Transaction): Promise<void> {
   const ending = { from: 'processing', to: 'failed', reason: 'refund_failed', code, by: null } as const;
-  return (await release(refund, ending, t)) ? notifyRefund(refund.refund_no, 'refund_failed', t) : [];
+  if (await release(refund, ending, t)) await notifyRefund(refund.refund_no, 'refund_failed', t);
 }
 
 /** What is stored of an answer that is not final. */
@@ -149,7 +147,7 @@ async function postponeRefund(refund: ClaimedRefund, interim: Interim, unknown?:
   const { code = null, channelNo = null, at, isKnown = false, isStuck = false, isRefused } = interim;
   const { due, isSlow } = nextAsk(refund, { isStuck, isAccepted: isKnown || refund.accepted_at !== null });
   const reason = unknown && shortened(unknown);
-  const notifications = await transact(async (t) => {
+  await transact(async (t) => {
     await change(
       `UPDATE refunds r SET r.due_at = IF(r.due_at = :lease, :due, r.due_at), r.code = COALESCE(:code, r.code),
          r.channel_refund_no = COALESCE(:channelNo, r.channel_refund_no),
@@ -173,11 +171,10 @@ async function postponeRefund(refund: ClaimedRefund, interim: Interim, unknown?:
       },
       t,
     );
-    if (isStuck) return flagRefund(refund, 'refund_stuck', t);
-    return isSlow ? flagRefund(refund, 'refund_slow', t, reason) : [];
+    if (isStuck) await flagRefund(refund, 'refund_stuck', t);
+    else if (isSlow) await flagRefund(refund, 'refund_slow', t, reason);
   });
   announce(['refunds']);
-  await deliverStored(notifications);
 }
 
 // A text of the company is the same in both languages.
