@@ -95,6 +95,19 @@ journey('an offline page keeps its rows and refreshes by itself', async (t, page
   await page.getByRole('alert').first().waitFor({ state: 'detached' });
 });
 
+journey('a page that is loaded while the service is away says so until it answers', async (t, page) => {
+  const address = '**/api/admin/info';
+  const { asked, go } = await hold(page, address, 'GET');
+  await page.route(address, (route) => route.fulfill({ status: 503 }), { times: 1 });
+  await page.reload();
+  const notice = page.getByText('The service is not responding');
+  await notice.waitFor();
+  await asked;
+  t.true(await notice.isVisible());
+  go();
+  await page.locator('#content').waitFor();
+});
+
 journey('a lost connection that closes late does not hide its successor', async (t, page) => {
   const closings: (() => Promise<void>)[] = [];
   await page.routeWebSocket(/notifications/, (socket) => {

@@ -7,6 +7,7 @@ import { lazy, Suspense, use, useEffect, useMemo, useRef, useState } from 'react
 import { RouterProvider } from 'react-router/dom';
 import { call } from '../contract/api.ts';
 import { connectLive, onFrame } from '../contract/live.ts';
+import { useOutage } from '../contract/outage.ts';
 import { useIsDark, useSettings, type Language } from '../contract/settings.ts';
 import { Problem } from '../parts/show/problem.tsx';
 import { ProfileContext } from '../parts/show/profile.ts';
@@ -74,6 +75,8 @@ function Inside({ onSignOut }: { onSignOut: () => void }) {
     staleTime: Infinity,
     meta: { scopes: ['identity'] },
   });
+  // A query that is repeated forgets its error, and one try may take seconds.
+  const failure = useOutage() ?? error;
   const isOpen = profile !== undefined && !profile.password_must_change;
   useEffect(() => {
     if (!isOpen) return undefined;
@@ -92,10 +95,10 @@ function Inside({ onSignOut }: { onSignOut: () => void }) {
     if (rights.current && rights.current !== profile?.permissions) void client.invalidateQueries();
     rights.current = profile?.permissions;
   }, [client, profile?.permissions]);
-  if (error && !profile) {
+  if (failure && !profile) {
     return (
       <main className="lonely">
-        <Problem error={error} onRetry={() => void refetch()} />
+        <Problem error={failure} onRetry={() => void refetch()} />
       </main>
     );
   }
