@@ -63,6 +63,8 @@ journey('a payment method form has the fields its channel declares', async (t, p
   await follow(page, `/console/trade/payment-methods/${alipay.data.id}`);
   await form.getByRole('button', { name: 'Test the callback' }).click();
   await form.getByRole('status').locator('dt', { hasText: 'Application private key (PEM)' }).waitFor();
+  const secret = form.locator('dt', { hasText: 'Signing secret' }).locator('+ dd');
+  t.is(await secret.innerText(), '–', 'none is missing where keys sign');
   await form.getByRole('link', { name: 'Edit' }).click();
   await form.getByLabel('Application private key (PEM)').waitFor();
 });

@@ -1,5 +1,5 @@
 // Payment methods.
-import { code, count, flag, text, time, badge } from '../parts/show/cells.tsx';
+import { code, count, flag, text, time, badge, type Cell } from '../parts/show/cells.tsx';
 import { choice, position, note, slug, trueOrFalse, words, yesOrNo } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { channels } from '../parts/show/trade-states.ts';
@@ -13,6 +13,14 @@ const others = {
   is_active: trueOrFalse(),
   sort: position(),
   description: note(),
+};
+
+const known = flag(136);
+
+/** The mock channel alone is signed with a secret. */
+const secret: Cell<boolean> = {
+  ...known,
+  render: (value, row) => (row['type'] === 'mock' ? known.render(value, row) : text().render(null, row)),
 };
 
 export default resource('GET /api/admin/payment-methods', {
@@ -35,7 +43,7 @@ export default resource('GET /api/admin/payment-methods', {
     code: code(),
     type: badge(channels),
     is_active: flag(),
-    has_shared_secret: flag(136),
+    has_shared_secret: secret,
     sort: count(110),
     created_at: time(),
   },
