@@ -28,6 +28,10 @@ const texts = {
     zh: '密钥齐全；回调只能由支付公司签名，此处无法试验',
     en: 'The keys are complete; only the payment company can sign a callback, so none can be tried here',
   },
+  notOpen: {
+    zh: '该渠道的结果尚未开放（PAYMENT_CHANNEL_RESULTS），回调会保存但不会入账',
+    en: 'The results of this channel are not open (PAYMENT_CHANNEL_RESULTS): its callbacks are stored, but not settled',
+  },
   elsewhere: {
     zh: '回调发往别的系统，未作检查',
     en: 'callbacks go to another system, so the address was not checked',
@@ -88,6 +92,7 @@ export async function testMethod(id: number): Promise<MethodTest> {
   const message = (): string => {
     if (verdict === 'verified') return say(texts.verified, language);
     if (verdict === 'payment_sign_invalid' && channel.results) return say(texts.companySigns, language);
+    if (verdict === 'payment_gateway_not_implemented') return say(texts.notOpen, language);
     return new AppError(verdict, { params: { keys: missing.join(', ') } }).text(language);
   };
   const notifyUrl = stored?.notify_url ?? defaultNotifyUrl(type);
