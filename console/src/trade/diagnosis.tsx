@@ -30,7 +30,10 @@ const t = texts({
     (at: string) => `订单将于 ${at} 过期，之后不能再支付`,
     (at) => `The order expires at ${at}; it cannot be paid afterwards`,
   ],
-  refused: [(reason: string) => `渠道没有受理：${reason}`, (reason) => `The channel refused it: ${reason}`],
+  refused: [
+    (reason: string) => `渠道没有受理：${reason}`,
+    (reason) => `The channel did not take it: ${reason}`,
+  ],
   placeAgain: [
     '排除原因后点击“获取付款信息”再次提交。',
     'Once the cause is fixed, choose “Get payment details” to send it again.',
