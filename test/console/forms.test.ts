@@ -3,6 +3,7 @@ import '../support/environment.js';
 import '../support/refund-approvals.js';
 import type { Page, Route } from 'playwright-core';
 import { consoleTest } from '../support/console-test.js';
+import { askExport } from '../support/exports.js';
 import {
   callBack,
   makeAdmin,
@@ -577,29 +578,17 @@ freshJourney(
     t.is(await page.getByRole('alert').count(), 0);
     t.is(await page.locator('[data-filter=status]').count(), 1);
     t.is(await page.locator('[data-filter=user_id]').count(), 0);
-    const exportOrders = async () => {
-      await page.getByRole('button', { name: 'Export', exact: true }).click();
-      await page.getByRole('menuitem', { name: 'Export CSV' }).click();
-    };
     t.is(await page.getByRole('link', { name: 'Import', exact: true }).count(), 0);
+    t.is(await page.getByRole('button', { name: 'Export', exact: true }).count(), 0, 'nor the download');
     await follow(page, '/console/imports/imports');
     await page.locator('[data-resource=imports][aria-busy=false]').waitFor();
     t.is(await page.getByRole('link', { name: 'Import orders' }).count(), 0);
-    await follow(page, '/console/trade/orders');
-    await exportOrders();
-    await page.getByText('Export is ready').waitFor();
-    await page.getByText('You may not download exports').waitFor();
+    await askExport(clerk, '/orders');
     await follow(page, '/console/exports/exports');
     const exported = page.locator('[data-resource=exports]');
     await exported.locator('.tag', { hasText: 'Done' }).waitFor();
     t.is(await exported.getByRole('button', { name: 'Download' }).count(), 0);
     await follow(page, '/console/trade/orders');
-    await page.route('**/export/status/*', (route) =>
-      route.fulfill({ status: 404, json: { code: 404, message: 'There is no such export', data: null } }),
-    );
-    await exportOrders();
-    await page.getByText('There is no such export').waitFor();
-    await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('u');
     await page.keyboard.press('?');

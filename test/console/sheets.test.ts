@@ -229,6 +229,15 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   await follow(page, '/console/exports/exports');
   await page.getByText(`User: ${userId} · Needs attention: No`, { exact: true }).waitFor();
   await page.locator('.rows').getByText('1 entry', { exact: true }).waitFor();
+
+  await follow(page, '/console/trade/orders');
+  await page.route('**/export/status/*', (route) =>
+    route.fulfill({ status: 404, json: { code: 404, message: 'There is no such export', data: null } }),
+  );
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Export CSV' }).click();
+  await page.getByText('There is no such export').waitFor();
+  await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
 });
 
 const chunkCalls = (page: Page): { sent: number } => {

@@ -81,7 +81,7 @@ export function ListHead({ resource, data, state, isAllowed, onReload, children 
             <Columns resource={resource} />
           </>
         )}
-        {spec.exportTo && may(spec.exportTo) && (
+        {spec.exportTo && may(spec.exportTo) && may('GET /api/admin/exports/{id}/download') && (
           <ExportButton route={spec.exportTo} filters={filterValues(resource, state)} />
         )}
         {Extra && <Extra />}
