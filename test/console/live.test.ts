@@ -580,11 +580,14 @@ test.serial('jobs that wait while none runs are named', async (t) => {
   const connection = openConnection('test', {});
   const queue = new Queue('exports', { prefix: `{${prefix}-exports}`, connection });
   await queue.add('export', {}, { timestamp: Date.now() - 120_000 });
+  await queue.add('export', {}, { delay: 600_000 });
   const { page } = await openPage(own.browser, url);
   for (const screen of ['queues', 'monitor']) {
     await enter(page, { at: `/console/office/${screen}` });
     await page.getByRole('alert').getByText('and none runs: Exports').waitFor();
   }
+  await follow(page, '/console/office/queues');
+  await page.locator('.card', { hasText: /Exports\s*2 jobs.*delayed 1/ }).waitFor();
   await queue.obliterate({ force: true });
   await page.getByRole('alert').waitFor({ state: 'detached' });
   await page.context().close();

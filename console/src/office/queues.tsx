@@ -20,6 +20,7 @@ import { Stalled } from './stalled.tsx';
 const t = texts({
   waiting: ['等待', 'waiting'],
   active: ['执行中', 'active'],
+  delayed: ['延后', 'delayed'],
   failed: ['失败', 'failed'],
   oldest: ['最久', 'oldest'],
   jobs: [(_: number) => '个任务', (count) => plural(count, 'job', 'jobs')],
@@ -53,16 +54,17 @@ function Standing() {
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       <Stalled of={data?.list ?? []} />
       <div className="cards queues">
-        {data?.list.map(({ name, waiting, active, failed, oldest_seconds }) => (
+        {data?.list.map(({ name, waiting, active, delayed, failed, oldest_seconds }) => (
           <div key={name} className="panel card">
             <span className="card-label">{nameOf(queues, name)}</span>
             <span>
-              <span className="figure">{showCount(waiting + active)}</span>{' '}
-              <span className="soft">{t.jobs(waiting + active)}</span>
+              <span className="figure">{showCount(waiting + active + delayed)}</span>{' '}
+              <span className="soft">{t.jobs(waiting + active + delayed)}</span>
             </span>
             <Flex wrap gap="0 12px" className="soft standing">
               <span>{`${t.waiting} ${waiting}`}</span>
               <span>{`${t.active} ${active}`}</span>
+              {delayed > 0 && <span>{`${t.delayed} ${delayed}`}</span>}
               <span>{`${t.failed} ${failed}`}</span>
               {oldest_seconds > 0 && <span>{`${t.oldest} ${showDuration(oldest_seconds)}`}</span>}
             </Flex>
