@@ -3,7 +3,7 @@ import type { Fault } from './fault.js';
 
 const file = 'src/models/trade/balance.ts';
 const logs = 'src/models/trade/balance-log.ts';
-const test = 'test/trade/balances.test.ts';
+const test = 'test/trade/users.test.ts';
 
 export const balances: Fault[] = [
   {
