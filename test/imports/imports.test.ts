@@ -1,9 +1,12 @@
-// POST /orders/import and /imports: what a file of orders becomes, and what is said about the rest of it.
+// POST /orders/import and /imports: what a file of orders becomes, and what is said about the rest of it. And the file of its failed
+// rows as they were sent, which become orders when they are corrected and sent again.
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
+import { storage } from '../../src/lib/storage/index.js';
 import { outcome, type Answer, type Client } from '../support/client.js';
 import { makeUser } from '../support/factories.js';
+import { concluded, errorFileOf, startImport } from '../support/imports.js';
 import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
@@ -159,18 +162,18 @@ test('rows with the same order_ref are one order', async (t) => {
   ]);
 });
 
-test.serial('scattered rows of very many orders are collected', async (t) => {
-  const [user, size] = [await newUser(), 26_000];
+test('scattered rows of many orders are collected', async (t) => {
+  const [user, orders] = [await newUser(), 2000];
   const rows = [1, 2].flatMap((price) =>
-    Array.from({ length: size / 2 }, (_, order) => `${user},,,R${order},,p,${price},1`),
+    Array.from({ length: orders }, (_, order) => `${user},,,R${order},,p,${price},1`),
   );
   const { data } = await send(rows);
-  t.like(data, { status: 1, total_rows: size, success_count: size, order_count: size / 2 });
+  t.like(data, { status: 1, success_count: 2 * orders, order_count: orders });
   const made = await selectRow<{ orders: number; whole: string }>(
     'SELECT COUNT(*) AS orders, SUM(amount = 3) AS whole FROM orders WHERE user_id = ?',
     [user],
   );
-  t.deepEqual([made.orders, Number(made.whole)], [size / 2, size / 2]);
+  t.deepEqual([made.orders, Number(made.whole)], [orders, orders]);
 });
 
 test('an order has at most 200 lines', async (t) => {
@@ -455,4 +458,183 @@ test.serial('more than a million rows are refused before anything is imported', 
     error_msg: 'The file has more than 1000000 rows of data',
   });
   t.deepEqual(await ordersOf(user), []);
+});
+
+/** Imports a file. @returns its record when everything that follows its end is done */
+async function concludedImport(content: string | Uint8Array, fields?: Record<string, string>): Promise<any> {
+  const id = await startImport(english, content, fields);
+  await concluded(id, 120_000);
+  return (await english.get(`/imports/${id}`)).data;
+}
+
+const shortHead = 'user_id,amount,remark,order_ref,product_name,price,quantity';
+
+test('failed rows come back as sent and can be imported when corrected', async (t) => {
+  const user = await newUser();
+  const rows = [
+    `${user},,whole,A,a1,1,1`,
+    `${user},,half bad,B,b1,1,1`,
+    `${user},,alone,,x,2,1`,
+    `${user},,half bad,B,b2,bad,1`,
+    `${user},,"a ""quote"", a comma,`,
+    `and two lines",,y,bad,1`,
+    `,,whole,A,a2,2,1`,
+    `${user},,,C,c1,bad,1`,
+    `${user},,half bad,B,b3,3,1`,
+    ` ${user} ,, padded ,,  z,x,1`,
+    `${user}`,
+  ];
+  const first = await concludedImport([shortHead, ...rows].join('\r\n'));
+  t.like(first, { status: 1, success_count: 3, failed_count: 7, order_count: 2 });
+  const { bytes, rows: failed } = await errorFileOf(english, first.id);
+  const money = 'price: must be an amount from 0 to 10000000000000 with at most two decimals';
+  const innocent = 'order_ref: Row 5 of the same order is not acceptable, so the order was not imported';
+  t.deepEqual(failed, [
+    [...shortHead.split(','), 'reason'],
+    [String(user), '', 'half bad', 'B', 'b1', '1', '1', `Row 3. ${innocent}`],
+    [String(user), '', 'half bad', 'B', 'b2', 'bad', '1', `Row 5. ${money}`],
+    [String(user), '', 'a "quote", a comma,\r\nand two lines', '', 'y', 'bad', '1', `Row 6. ${money}`],
+    [String(user), '', '', 'C', 'c1', 'bad', '1', `Row 8. ${money}`],
+    [String(user), '', 'half bad', 'B', 'b3', '3', '1', `Row 9. ${innocent}`],
+    [` ${user} `, '', ' padded ', '', '  z', 'x', '1', `Row 10. ${money}`],
+    [
+      ...[String(user), '', '', '', '', '', ''],
+      'Row 11. product_name: is required; price: is required; quantity: is required',
+    ],
+  ]);
+  const unchanged = await concludedImport(bytes);
+  t.like(unchanged, { success_count: 0, failed_count: 7 });
+  const corrected = bytes
+    .toString()
+    .replaceAll(/,(bad|x),/g, ',9,')
+    .replace(`${user},,,,,`, `${user},4,,,,`);
+  t.like(await concludedImport(corrected), { status: 1, success_count: 7, failed_count: 0, order_count: 5 });
+  t.deepEqual((await ordersOf(user)).sort(), [
+    ['13.00', 'half bad', 'b1|1.00|1|1.00;b2|9.00|1|9.00;b3|3.00|1|3.00'],
+    ['2.00', 'alone', 'x|2.00|1|2.00'],
+    ['3.00', 'whole', 'a1|1.00|1|1.00;a2|2.00|1|2.00'],
+    ['4.00', null, 'Imported order|4.00|1|4.00'],
+    ['9.00', null, 'c1|9.00|1|9.00'],
+    ['9.00', 'a "quote", a comma,\r\nand two lines', 'y|9.00|1|9.00'],
+    ['9.00', 'padded', 'z|9.00|1|9.00'],
+  ]);
+});
+
+test('the columns keep their order with the reasons last', async (t) => {
+  const user = await newUser();
+  const sheets = [
+    `单价;REASON;商品名称; 用户ID ;数量;;\nbad;old;茶;${user};1;;\n`,
+    `单价;商品名称;失败原因; 用户ID ;数量\nbad;茶;old;${user};1\n`,
+    `单价;商品名称; 用户ID ;数量\nbad;茶;${user};1\n`,
+  ];
+  for (const sheet of sheets) {
+    const { id } = await concludedImport(sheet);
+    const { bytes, rows } = await errorFileOf(admin, id);
+    const reason = '第 2 行。单价：必须是 0 到 10000000000000、最多两位小数的金额';
+    t.deepEqual(rows, [
+      ['单价', '商品名称', ' 用户ID ', '数量', 'reason'],
+      ['bad', '茶', String(user), '1', reason],
+    ]);
+    const again = await concludedImport(bytes);
+    t.deepEqual((await errorFileOf(admin, again.id)).bytes, bytes);
+    t.like(await concludedImport(bytes.toString().replace('bad', '3')), {
+      success_count: 1,
+      failed_count: 0,
+    });
+  }
+  t.is((await ordersOf(user)).length, sheets.length);
+});
+
+test('an error file of a GBK import is UTF-8', async (t) => {
+  const user = await newUser();
+  // 你好 in GBK.
+  const gbk = Buffer.from([0xc4, 0xe3, 0xba, 0xc3]);
+  const content = Buffer.concat([
+    Buffer.from(`user_id,remark,amount\n${user},`),
+    ...[gbk, Buffer.from(`,bad\n${user},good,1\n`)],
+  ]);
+  for (const dry_run of ['true', 'false']) {
+    const fields = { dry_run };
+    const { id, success_count } = await concludedImport(content, fields);
+    t.is(success_count, 1);
+    const { bytes, rows } = await errorFileOf(english, id);
+    t.deepEqual(rows[1]?.slice(0, 3), [String(user), '你好', 'bad']);
+    const { order_count } = await concludedImport(bytes.toString().replace('bad', '2'), fields);
+    t.is(order_count, 1);
+    const made = [
+      ['1.00', 'good', 'Imported order|1.00|1|1.00'],
+      ['2.00', '你好', 'Imported order|2.00|1|2.00'],
+    ];
+    t.deepEqual(await ordersOf(user), dry_run === 'true' ? [] : made);
+  }
+});
+
+test('no cell of an error file runs as a formula', async (t) => {
+  const user = await newUser();
+  const remarks = ['=1+1', '+1', '-1', '@x', '＝1', ' =1', '\t=1', "'=1", "'tis", '"\n=1"', '-'];
+  const rows = remarks.map((remark) => `${user},${remark},bad`);
+  const { id } = await concludedImport(`user_id,remark,amount\n${rows.join('\n')}`);
+  const { bytes, rows: failed } = await errorFileOf(english, id);
+  for (const [, remark] of failed) t.notRegex(remark as string, /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/);
+  await concludedImport(bytes.toString().replaceAll(',bad,', ',1,'));
+  const direct = await newUser();
+  await concludedImport(
+    `user_id,remark,amount\n${remarks.map((remark) => `${direct},${remark},1`).join('\n')}`,
+  );
+  t.is((await ordersOf(user)).length, remarks.length);
+  t.deepEqual(await ordersOf(user), await ordersOf(direct));
+});
+
+test('a row too long to return stays refused', async (t) => {
+  const user = await newUser();
+  const blanks = ' '.repeat(2000);
+  const rows = [
+    // Cut off in the middle it would be an amount.
+    `${user},cut,1${blanks}x,`,
+    `${user},,${blanks}bad,`,
+    `${user},"${'""'.repeat(15_000)}",1,`,
+    // A bare separator of thousands: without the last cell it would be another amount.
+    `${user},thousand,1,000`,
+    `${user},many,1,,${'=1,'.repeat(10_000)}`,
+    `${user},last,bad,`,
+  ];
+  const { id, failed_count } = await concludedImport(`user_id,remark,amount,\n${rows.join('\n')}`);
+  t.is(failed_count, 6);
+  const { bytes, rows: failed } = await errorFileOf(english, id);
+  t.deepEqual(
+    failed.map(([, remark, amount, , ...surplus]) => [remark, amount, ...surplus]),
+    [
+      ['remark', 'amount'],
+      ['cut', `1${' '.repeat(999)}…`],
+      ['', 'bad'],
+      [`${'"'.repeat(1000)}…`, '1'],
+      ['thousand', '1', '000'],
+      ['many', '1', ...Array<string>(5).fill("'=1")],
+      ['last', 'bad'],
+    ],
+  );
+  const again = await concludedImport(bytes.toString().replaceAll(',bad,', ',7,'));
+  t.like(again, { status: 1, error_msg: null, success_count: 2, failed_count: 4 });
+  const line = 'Imported order|7.00|1|7.00';
+  t.deepEqual((await ordersOf(user)).sort(), [
+    ['7.00', null, line],
+    ['7.00', 'last', line],
+  ]);
+});
+
+test('failed rows that expired are reported as missing', async (t) => {
+  const user = await newUser();
+  const { id } = await concludedImport(`user_id,amount\n${user},bad\n${user},worse\n`);
+  await change('DELETE FROM import_errors WHERE import_id = ? AND row_no = 3', [id]);
+  await t.throwsAsync(english.download(`/imports/${id}/error-file`));
+  const { storage_key } = await selectRow<{ storage_key: string }>(
+    'SELECT storage_key FROM imports WHERE id = ?',
+    [id],
+  );
+  await (await storage()).remove(storage_key);
+  t.is((await english.get(`/imports/${id}/error-file`)).errorCode, 'import_errors_missing');
+  // As imports are that ended before files of failed rows were stored.
+  await change('DELETE FROM stored_files WHERE storage_key = ?', [storage_key]);
+  t.is((await english.get(`/imports/${id}`)).data.error_file_url, null);
+  t.is((await english.get(`/imports/${id}/errors`)).data.total, 1);
 });

@@ -141,7 +141,7 @@ export const imports: Fault[] = [
     from: `if (found < expected) throw`,
     to: `if (found > expected) throw`,
     breaks: 'an error file lacks rows without a word',
-    test: 'test/imports/import-error-file.test.ts',
+    test,
     match: 'failed rows that expired are reported as missing',
   },
 ];
