@@ -5,7 +5,7 @@ const file = 'src/models/trade/payment.ts';
 const attention = 'src/models/trade/payment-attention.ts';
 const handling = 'src/models/trade/payment-handling.ts';
 const placement = 'src/models/trade/payment-placement.ts';
-const paymentTests = 'test/trade/payments.test.ts';
+const paymentTests = 'test/trade/orders.test.ts';
 const attentionTests = 'test/trade/attention.test.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
 
