@@ -15,7 +15,7 @@ export const payments: Fault[] = [
     from: `eventsOf(paymentNo).filter(({ reason }) => reason !== 'refunded_elsewhere')`,
     to: `eventsOf(paymentNo)`,
     breaks: 'paying clears a refund that was made elsewhere',
-    test: 'test/trade/refunds-elsewhere.test.ts',
+    test: 'test/trade/held-refunds.test.ts',
     match: 'paying clears every other reason',
   },
   {

@@ -6,10 +6,9 @@ const decision = 'src/models/trade/refund-decision.ts';
 const booking = 'src/models/trade/refund-booking.ts';
 const run = 'src/models/trade/refund-run.ts';
 const tests = 'test/trade/refunds.test.ts';
-const approvals = 'test/trade/refund-approvals.test.ts';
+const held = 'test/trade/held-refunds.test.ts';
 const runs = 'test/trade/refund-runs.test.ts';
 const elsewhere = 'src/models/trade/refund-elsewhere.ts';
-const elsewhereTests = 'test/trade/refunds-elsewhere.test.ts';
 
 export const refunds: Fault[] = [
   {
@@ -26,7 +25,7 @@ export const refunds: Fault[] = [
     from: `if (refund.requested_by === approver?.adminId) fail('refund_own_request');`,
     to: ``,
     breaks: 'somebody approves a refund of their own',
-    test: approvals,
+    test: held,
     match: 'nobody approves what they requested*',
   },
   {
@@ -34,7 +33,7 @@ export const refunds: Fault[] = [
     from: `if (refund.status !== 'waiting') fail('refund_not_waiting');`,
     to: ``,
     breaks: 'a refund that was rejected is approved',
-    test: approvals,
+    test: held,
     match: 'a rejected refund releases its amount once',
   },
   {
@@ -42,7 +41,7 @@ export const refunds: Fault[] = [
     from: `return refund_reserved.cents > Money.from(above).cents`,
     to: `return refund_reserved.cents > Money.from(above).cents * 1000n`,
     breaks: 'a large refund needs no approval',
-    test: approvals,
+    test: held,
     match: 'a refund above the limit*',
   },
   {
@@ -50,7 +49,7 @@ export const refunds: Fault[] = [
     from: `const isWaiting = await needsApproval(payment, t);`,
     to: `const isWaiting = (await needsApproval(payment, t)) && amount.cents > 1000n;`,
     breaks: 'a large refund is divided into small ones that nobody approves',
-    test: approvals,
+    test: held,
     match: 'small refunds of one payment*',
   },
   {
@@ -141,7 +140,7 @@ export const refunds: Fault[] = [
   if (await isRefundedElsewhere(`,
     to: `  if (await isRefundedElsewhere(`,
     breaks: 'a refund overlooks one made elsewhere that is being flagged',
-    test: elsewhereTests,
+    test: held,
     match: 'a refund that is requested while*',
   },
   {
@@ -149,7 +148,7 @@ export const refunds: Fault[] = [
     from: `if (isNews || (await`,
     to: `if ((await`,
     breaks: 'a refund under a foreign number is not flagged',
-    test: elsewhereTests,
+    test: held,
     match: 'wechat: a refund that was made in*',
   },
   {
@@ -157,7 +156,7 @@ export const refunds: Fault[] = [
     from: `isSeen && storedAt < before &&`,
     to: `isSeen && storedAt > before &&`,
     breaks: 'a refund that a person has seen blocks its payment again',
-    test: elsewhereTests,
+    test: held,
     match: '*a repeated notice of a refund*',
   },
   {
@@ -165,7 +164,7 @@ export const refunds: Fault[] = [
     from: `refund.refundNo === refundNo && !refund.hasFailed`,
     to: `refund.refundNo === refundNo`,
     breaks: 'a failed refund that was seen hides that it has succeeded',
-    test: elsewhereTests,
+    test: held,
     match: 'wechat: a refund that failed*',
   },
   {
@@ -173,7 +172,7 @@ export const refunds: Fault[] = [
     from: `accepted_at !== null || (isTrusting && sent_at !== null)`,
     to: `accepted_at !== undefined`,
     breaks: 'a refund that never arrived explains one by hand',
-    test: elsewhereTests,
+    test: held,
     match: 'alipay: a refund of ours that never arrived*',
   },
   {
@@ -181,7 +180,7 @@ export const refunds: Fault[] = [
     from: `if (await isRefundedElsewhere(refund.payment_no)) throw new ChannelFailure(heldBack);`,
     to: ``,
     breaks: 'a refund is sent again beside one made elsewhere',
-    test: elsewhereTests,
+    test: held,
     match: 'a refund is not sent*',
   },
   {
@@ -197,7 +196,7 @@ export const refunds: Fault[] = [
     from: `IF(r.due_at = :lease, :due, r.due_at)`,
     to: `:due`,
     breaks: 'a notice that comes while its refund is asked about is forgotten',
-    test: elsewhereTests,
+    test: held,
     match: '*whose notice comes while it is asked about*',
   },
   {
@@ -209,7 +208,7 @@ export const refunds: Fault[] = [
   if (answer.isRefunded) await flagForAttention(paymentNo, 'refunded_elsewhere');
 `,
     breaks: 'refunded money is booked without its flag',
-    test: elsewhereTests,
+    test: held,
     match: '*money is not booked without the flag*',
   },
 ];
