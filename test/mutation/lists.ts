@@ -4,8 +4,7 @@ import type { Fault } from './fault.js';
 const count = 'src/models/tables/count.ts';
 const page = 'src/models/tables/page.ts';
 const versions = 'src/models/tables/versions.ts';
-const counting = 'test/tables/long-lists.test.ts';
-const pages = 'test/trade/lists.test.ts';
+const tests = 'test/tables/lists.test.ts';
 const figures = 'test/office/figures.test.ts';
 
 export const lists: Fault[] = [
@@ -22,7 +21,7 @@ export const lists: Fault[] = [
     from: `costMs < quickMs ? 0 : Math.max(keepMs, ageInCosts * costMs)`,
     to: `0`,
     breaks: 'a slow total is counted on every request',
-    test: counting,
+    test: tests,
     match: 'a slow count is cached*',
   },
   {
@@ -30,7 +29,7 @@ export const lists: Fault[] = [
     from: `age < maxAge - result.costMs`,
     to: `age >= 0`,
     breaks: 'a slow total is cached for ever',
-    test: counting,
+    test: tests,
     match: 'a slow count is cached*',
   },
   {
@@ -38,7 +37,7 @@ export const lists: Fault[] = [
     from: `isLast ? offset + list.length : total`,
     to: `total`,
     breaks: 'a short list shows an old total',
-    test: counting,
+    test: tests,
     match: 'a slow count is cached*',
   },
   {
@@ -46,21 +45,23 @@ export const lists: Fault[] = [
     from: `await read(behind, size, true)`,
     to: `await read(behind, size, false)`,
     breaks: 'pages near the end are those near the beginning',
-    test: 'test/tables/long-lists.test.ts',
+    test: tests,
+    match: 'every page sorted by amount*',
   },
   {
     file: page,
     from: `const size = Math.min(query.page_size, total - offset);`,
     to: `const size = query.page_size;`,
     breaks: 'the last page is too long',
-    test: 'test/tables/long-lists.test.ts',
+    test: tests,
+    match: 'every page sorted by amount*',
   },
   {
     file: page,
     from: `\${found} \${orderSql(query, alias)}`,
     to: `\${found} \${orderSql(query, alias, true)}`,
     breaks: 'pages come upside down',
-    test: pages,
+    test: tests,
     match: 'any page of*',
   },
   {

@@ -3,7 +3,7 @@ import type { Fault } from './fault.js';
 
 const file = 'src/models/trade/order.ts';
 const placement = 'src/models/trade/order-placement.ts';
-const lists = 'test/trade/lists.test.ts';
+const lists = 'test/tables/lists.test.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
 const orderTests = 'test/trade/orders.test.ts';
 
