@@ -18,7 +18,7 @@ export const refunds: Fault[] = [
     to: ``,
     breaks: 'more is refunded than was paid',
     test: tests,
-    match: 'a hundred refunds at once*',
+    match: 'forty refunds at once*',
   },
   {
     file: decision,

@@ -42,18 +42,18 @@ const ended = (payment: { payment_no: string }) =>
     return refunds.every(({ status }) => status === 'succeeded') ? refunds : undefined;
   });
 
-test('a hundred refunds at once never take more than was paid', async (t) => {
+test('forty refunds at once never take more than was paid', async (t) => {
   const payment = await paidPayment(service.admin, methodId, '10.00');
   const { payment_no } = payment;
-  const answers = await Promise.all(Array.from({ length: 100 }, () => ask({ payment_no, amount: '0.30' })));
+  const answers = await Promise.all(Array.from({ length: 40 }, () => ask({ payment_no, amount: '0.80' })));
   const taken = answers.filter(({ status }) => status === 200);
-  t.is(taken.length, 33);
+  t.is(taken.length, 12);
   for (const { status, code, errorCode } of answers.filter((answer) => !taken.includes(answer)))
     t.deepEqual([status, code, errorCode], [400, 40004, 'refund_exceeds_payment']);
-  t.is((await ended(payment)).length, 33);
-  t.like(await booksOf(payment), { status: 'paid', refund_reserved: '9.90', refunded_amount: '9.90' });
+  t.is((await ended(payment)).length, 12);
+  t.like(await booksOf(payment), { status: 'paid', refund_reserved: '9.60', refunded_amount: '9.60' });
   const last = await ask({ payment_no });
-  t.is(last.data.amount, 0.1);
+  t.is(last.data.amount, 0.4);
   await ended(payment);
   const more = await ask({ payment_no }, english);
   t.deepEqual([more.status, more.errorCode], [400, 'refund_exceeds_payment']);
