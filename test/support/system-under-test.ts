@@ -6,7 +6,7 @@ import type { Client } from './client.js';
 import { makeMethod } from './factories.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from './processes.js';
 import { emptyRedis } from './redis.js';
-import { startService } from './service.js';
+import { startService, type Service } from './service.js';
 
 export interface SystemUnderTest {
   admin: Client;
@@ -19,23 +19,26 @@ export interface SystemUnderTest {
   stop(): Promise<void>;
 }
 
-/** All in this process; a restart closes gracefully. */
-export async function inThisThread(): Promise<SystemUnderTest> {
-  const service = await startService({ withWorker: false });
-  const { admin, anonymous } = service;
+/** A running service without a worker; a restart closes gracefully. */
+export function inThisThread(
+  { admin, anonymous }: Pick<Service, 'admin' | 'anonymous'>,
+  methodId: number,
+): SystemUnderTest {
   const work = (): RunningWorker[] => [consume('payments'), consume('channels')];
   let workers = work();
   const rest = () => Promise.all(workers.map((worker) => worker.close()));
   let api: Awaited<ReturnType<typeof listen>> | undefined;
+  const close = (): void => {
+    api?.close();
+    api?.closeAllConnections();
+  };
   const system: SystemUnderTest = {
-    ...{ admin, anonymous, methodId: (await makeMethod(admin)).id },
-    emptyRedis,
+    ...{ admin, anonymous, methodId, emptyRedis },
     async restartApi() {
       const fresh = await listen(0, '127.0.0.1');
       const url = `http://127.0.0.1:${(fresh.address() as AddressInfo).port}`;
-      [system.admin, system.anonymous] = [system.admin.at(url), system.anonymous.at(url)];
-      api?.close();
-      api?.closeAllConnections();
+      [system.admin, system.anonymous] = [admin.at(url), anonymous.at(url)];
+      close();
       api = fresh;
     },
     async restartWorker() {
@@ -43,10 +46,8 @@ export async function inThisThread(): Promise<SystemUnderTest> {
       workers = work();
     },
     async stop() {
-      api?.close();
-      api?.closeAllConnections();
+      close();
       await rest();
-      await service.stop();
     },
   };
   return system;

@@ -1,4 +1,5 @@
-// Money that arrives twice, late, under a used number or without proof: always recorded, always notified, never applied twice.
+// Money that arrives twice, late, under a used number or without proof: always recorded, always notified, never applied twice. And
+// random sequences of everything that can happen to orders and payments, compared with a small model; test/long/ runs many more.
 import '../support/environment.js';
 import { createCipheriv } from 'node:crypto';
 import test from 'ava';
@@ -11,11 +12,20 @@ import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { payablePayment } from '../../src/models/trade/payment-placement.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
-import { callBack, makeMethod, makeOrder, makePayment, unique } from '../support/factories.js';
-import type { MadePayment } from '../support/factories.js';
+import { watchStates } from '../support/changes.js';
+import {
+  callBack,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  unique,
+  type MadePayment,
+} from '../support/factories.js';
+import { proveModel } from '../support/model-proof.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
+import { inThisThread } from '../support/system-under-test.js';
 import { connectionsAt, holding, lockWaits, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
@@ -231,6 +241,19 @@ test.serial('a flag that is set while its payment is being paid stays', async (t
   t.is(await settling, 'paid');
   const flagged = { status: 'paid', needs_attention: true, fail_reason: 'refunded_elsewhere' };
   t.like((await trace(payment)).payment, flagged);
+});
+
+// It empties Redis again and again.
+test.serial('any sequence of commands leaves the rows and answers of the model', async (t) => {
+  const system = inThisThread(service, methodId);
+  t.teardown(() => system.stop());
+  await watchStates();
+  const done = await proveModel(t, system, {
+    runs: 20,
+    steps: { minLength: 10, maxLength: 40 },
+    restartOneIn: 40,
+  });
+  t.log(Object.fromEntries([...done].sort()));
 });
 
 test('no payment is made or placed while one for its order is being settled', async (t) => {
