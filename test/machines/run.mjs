@@ -27,7 +27,7 @@ const rows = {
   },
   haproxy: { runs: [['test/machines/haproxy.test.ts']], needs: ['haproxy'] },
   s3: {
-    runs: [['test/machines/s3-attachments.test.ts', 'test/machines/s3-chunk-uploads.test.ts']],
+    runs: [['test/machines/s3.test.ts']],
     needs: ['proxy', 'account', 'container', 'object'].map((name) => `swift-${name}-server:swift-${name}`),
   },
   mysql: {

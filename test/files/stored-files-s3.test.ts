@@ -1,12 +1,13 @@
-// The tests of /attachments/chunk, with the files in S3, and with presigned downloads, which only S3 has.
+// The tests of stored-files.test.ts with the files in S3. And presigned downloads, which only S3 has.
 import '../support/environment.js';
 import '../support/s3-environment.js';
-import '../support/presigned-downloads.js';
 import test from 'ava';
-import { service } from './chunk-uploads.test.js';
+import { startApi } from '../support/processes.js';
+import { service } from './stored-files.test.js';
 
 test('downloads redirect to a presigned address when enabled', async (t) => {
-  const { admin, anonymous, url } = service;
+  const { url } = await startApi({ S3_PRESIGNED_DOWNLOADS: 'true' });
+  const [admin, anonymous] = [service.admin.at(url), service.anonymous.at(url)];
   const { id } = (await admin.upload('/attachments/upload', 'presigned', { filename: 'a b.txt' })).data;
   for (const [path, way] of [
     ['download', 'attachment'],
