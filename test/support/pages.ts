@@ -14,9 +14,9 @@ const flags = [
   '--disable-background-networking',
   '--disable-sync',
   `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`,
-  // The page of a file lives for a minute: the quick optimising compiler pays, the thorough one costs more than it saves, and so
-  // do threads that look for garbage in the little that pages make, and a process of its own for drawing.
-  '--js-flags=--no-opt --single-threaded-gc --min-semi-space-size=32',
+  // The page of a file lives for a minute: compiling at once and quickly pays, the thorough compiler costs more than it saves,
+  // and so do threads that look for garbage in the little that pages make, and a process of its own for drawing.
+  '--js-flags=--always-sparkplug --no-opt --single-threaded-gc --min-semi-space-size=32',
   '--in-process-gpu',
 ];
 
