@@ -12,16 +12,14 @@ import {
   makePayment,
   makeRole,
   makeUser,
-  permissionId,
-  signedInWith,
   unique,
 } from '../support/factories.js';
-import { copiedLink, enter, follow, hold, leaveScreen } from '../support/pages.js';
+import { copiedLink, follow, hold, leaveScreen, push } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
 const own = consoleTest();
-const { journey, freshJourney } = own;
+const { journey } = own;
 
 const node = (page: Page, title: string) =>
   page.locator('.ant-tree-treenode', { has: page.getByText(title, { exact: true }) });
@@ -184,21 +182,6 @@ async function access(): Promise<Rows[]> {
   ];
 }
 
-freshJourney('what was deleted is asked for no more', async (t, page) => {
-  const user = await makeUser(own.service.admin);
-  // The frame may come before the answer.
-  await page.routeWebSocket(/.*/, (socket) => socket.close());
-  await enter(page, { at: `/console/trade/users/${user.id}` });
-  await page.getByRole('button', { name: 'Delete' }).click();
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
-  await page.locator('.ant-modal-confirm').getByRole('button', { name: 'Delete' }).click();
-  await page.locator('[data-resource=users][aria-busy=false]').waitFor();
-  const [path, list] = [`/api/admin/users/${user.id}`, '/api/admin/users'];
-  t.true(asked.includes(`DELETE ${path}`) && asked.includes(`GET ${list}`));
-  t.false(asked.includes(`GET ${path}`));
-});
-
 journey('Delete is offered for what the service deletes', async (t, page) => {
   const { admin } = own.service;
   const remove = page.getByRole('button', { name: 'Delete', exact: true });
@@ -214,42 +197,6 @@ journey('Delete is offered for what the service deletes', async (t, page) => {
     }
   }
 });
-
-freshJourney(
-  'an administrator is offered only what their role allows, and nothing once ended',
-  async (t, page) => {
-    const { admin } = own.service;
-    const slugs = ['admin.show', 'admin.destroy', 'permission.show', 'permission.destroy'];
-    slugs.push('admin.reset_password', 'admin.kick_out');
-    slugs.push('blacklist.index', 'blacklist.show', 'dictionary.index');
-    const { account } = await signedInWith(admin, slugs);
-    await enter(page, { at: '/console/office/blacklists', ...account });
-    await page.getByRole('heading', { name: 'IP blacklist' }).waitFor();
-    t.is(await page.getByRole('link', { name: /^New/ }).count(), 0);
-    t.is(await page.locator('.menu a', { hasText: 'Orders' }).count(), 0);
-    await follow(page, '/console/trade/orders');
-    await page.getByRole('alert').waitFor();
-
-    const custom = { name: 'Own', slug: unique('own.'), method: 'GET', path: '/api/admin/orders' };
-    const { data: made } = await admin.post('/permissions', custom);
-    const remove = page.getByRole('button', { name: 'Delete', exact: true });
-    await open(page, `access/permissions/${made.id}`);
-    await remove.waitFor();
-    for (const row of [`permissions/${await permissionId(admin, 'order.index')}`, 'admins/1']) {
-      await open(page, `access/${row}`);
-      await page.locator('.facts').first().waitFor();
-      t.is(await remove.count(), 0, `${row}: only a super administrator may`);
-    }
-
-    const others = page.getByRole('button', { name: /^(Reset password|Sign out everywhere)$/ });
-    t.is(await others.count(), 0, 'nor act upon another one');
-    await open(page, `access/admins/${account?.id}`);
-    await others.nth(1).waitFor();
-
-    await admin.delete(`/admins/${account?.id}/tokens`);
-    await page.getByLabel('Username').waitFor();
-  },
-);
 
 journey('a clean-up of a log says what it deletes, and asks', async (t, page) => {
   const logs = () => selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM login_logs');
@@ -401,27 +348,6 @@ journey('the focus is in the content when what had it is gone', async (t, page) 
   await content.waitFor();
 });
 
-freshJourney('columns and dates are chosen by keyboard', async (t, page) => {
-  await makeOrder(own.service.admin);
-  await enter(page, { at: '/console/trade/orders' });
-  await page.getByRole('button', { name: 'Columns' }).press('Enter');
-  await page.getByRole('checkbox', { name: 'Compact rows' }).waitFor();
-  await page.keyboard.press('Tab');
-  await page.getByRole('checkbox', { name: 'User' }).and(page.locator(':focus')).waitFor();
-  await page.keyboard.press('Space');
-  await page.locator('th', { hasText: 'User' }).waitFor({ state: 'detached' });
-  await page.keyboard.press('Escape');
-  await page.getByRole('textbox', { name: 'From' }).focus();
-  const first = page.locator('.ant-picker').getByRole('textbox', { name: 'From' });
-  await first.and(page.locator(':focus')).waitFor();
-  await first.fill('2020-01-01');
-  await first.press('Enter');
-  await page.getByRole('textbox', { name: 'To' }).fill('2020-01-31');
-  await page.keyboard.press('Enter');
-  await page.getByText('Nothing matches these filters').waitFor();
-  t.regex(page.url(), /start_time=2020-01-01.+end_time=2020-01-31/);
-});
-
 journey('menus named as what every object inherits leave the console standing', async (t, page) => {
   await makeStrangeMenus();
   await page.goto('/console/access/menus');
@@ -439,19 +365,20 @@ journey('menus named as what every object inherits leave the console standing', 
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Roles' }).waitFor();
   for (const { slug } of strange) {
-    await page.goto(`/console/access/${slug}`);
+    await push(page, `/console/access/${slug}`);
     await page.getByText('There is no such page').waitFor();
+    await follow(page, '/console/access/roles');
   }
 });
 
 journey('the links of a list lead on from it, also while a form is open beside it', async (t, page) => {
   const { id, username } = await makeUser(own.service.admin);
-  await page.goto(`/console/trade/users/new?username=${username}`);
+  await follow(page, `/console/trade/users/new?username=${username}`);
   await page.getByRole('dialog').getByLabel('Username').waitFor();
   const create = page.locator('.screen-head a.ant-btn-primary');
   t.is(await create.getAttribute('href'), `/console/trade/users/new?username=${username}`);
   t.is(await page.locator('.rows a.row-link').first().getAttribute('href'), `/console/trade/users/${id}`);
-  await page.goto('/console/trade/users/new/new');
+  await push(page, '/console/trade/users/new/new');
   await page.getByText('There is no such page').waitFor();
 });
 
@@ -506,24 +433,26 @@ journey('a cell that cannot be shown leaves its list standing', async (t, page, 
   t.true(complaints.splice(0).length > 0);
 });
 
-freshJourney(
-  'a plot that cannot be drawn leaves the others standing, until it can',
-  async (t, page, complaints) => {
-    await page.route('**/dashboard/stream?*', (route) => route.abort());
-    await changing(page, '/dashboard/daily-sales', (days: { date: unknown }[]) => {
-      for (const day of days) day.date = null;
-    });
-    await enter(page, { at: '/console/office/dashboard' });
-    const plot = (title: string) => page.locator('.plot', { hasText: title });
-    await plot('Sales by day').getByRole('alert').getByText(part).waitFor();
-    await plot('Sales by month').locator('canvas').waitFor();
-    t.true(complaints.splice(0).length > 0);
-    await page.unroute('**/dashboard/stream?*');
-    await plot('Sales by day').locator('canvas').waitFor();
-  },
-);
+journey('a plot that cannot be drawn, and the menu, leave the page standing', async (t, page, complaints) => {
+  await page.route('**/dashboard/stream?*', (route) => route.abort());
+  await changing(page, '/dashboard/daily-sales', (days: { date: unknown }[]) => {
+    for (const day of days) day.date = null;
+  });
+  await changing(page, '/info', ({ menus }: { menus: { title: unknown }[] }) => {
+    for (const menu of menus) menu.title = { zh: '', en: '' };
+  });
+  // What is in the menu is asked for when the page is loaded.
+  await page.goto('/console/office/dashboard');
+  await page.getByRole('navigation', { name: 'Menu' }).getByText(part).waitFor();
+  const plot = (title: string) => page.locator('.plot', { hasText: title });
+  await plot('Sales by day').getByRole('alert').getByText(part).waitFor();
+  await plot('Sales by month').locator('canvas').waitFor();
+  t.true(complaints.splice(0).length > 0);
+  await page.unroute('**/dashboard/stream?*');
+  await plot('Sales by day').locator('canvas').waitFor();
+});
 
-freshJourney('a drawer that cannot be shown leaves its list standing', async (t, page, complaints) => {
+journey('a drawer that cannot be shown leaves its list standing', async (t, page, complaints) => {
   const { admin } = own.service;
   const { headers } = await admin.post('/roles', { name: 'Told', slug: 'told' });
   const traceId = headers.get('X-Trace-Id');
@@ -531,7 +460,8 @@ freshJourney('a drawer that cannot be shown leaves its list standing', async (t,
     // What a call came to is written after it: before that it would be overwritten.
     change(`UPDATE operation_logs SET changes = '[null]' WHERE trace_id = ? AND duration_ms > 0`, [traceId]),
   );
-  await enter(page, { at: `/console/logs/operation-logs?trace_id=${traceId}` });
+  // Loaded anew, it remembers no administrator.
+  await page.goto(`/console/logs/operation-logs?trace_id=${traceId}`);
   await page.locator('a.row-link').first().click();
   await page.getByRole('dialog').getByText('/api/admin/roles').first().waitFor();
   await page.getByRole('dialog').getByRole('alert').getByText(part).waitFor();
@@ -542,16 +472,5 @@ freshJourney('a drawer that cannot be shown leaves its list standing', async (t,
   await follow(page, '/console/access/admins/1/edit');
   await page.getByRole('alert').getByText(part).waitFor();
   await page.locator('.rows tr', { hasText: 'admin' }).first().waitFor();
-  t.true(complaints.splice(0).length > 0);
-});
-
-journey('a menu that cannot be shown leaves the page standing', async (t, page, complaints) => {
-  await changing(page, '/info', ({ menus }: { menus: { title: unknown }[] }) => {
-    for (const menu of menus) menu.title = { zh: '', en: '' };
-  });
-  // What is in the menu is asked for when the page is loaded.
-  await page.goto('/console/access/roles');
-  await page.getByRole('navigation', { name: 'Menu' }).getByText(part).waitFor();
-  await page.locator('a.row-link').first().waitFor();
   t.true(complaints.splice(0).length > 0);
 });

@@ -4,7 +4,6 @@ import type { Page } from 'playwright-core';
 import { insert, select } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import {
-  callBack,
   makeAdmin,
   makeMethod,
   makeOrder,
@@ -16,6 +15,7 @@ import {
   type MadePayment,
 } from '../support/factories.js';
 import {
+  chooseEntry,
   beyondTable,
   choose,
   enter,
@@ -24,19 +24,12 @@ import {
   inaccessible,
   leaveScreen,
   signIn,
+  push,
 } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
 const { journey, freshJourney } = own;
-
-/** A payment whose money came when its order was cancelled. */
-async function flagged(methodId: number, price = '30.00'): Promise<MadePayment> {
-  const payment = await makePayment(own.service.admin, methodId, price);
-  await own.service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-  await callBack(own.service.anonymous, payment);
-  return payment;
-}
 
 async function find(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+k');
@@ -121,32 +114,11 @@ journey('the arrow of a record leads where it says', async (_, page) => {
   await page.getByRole('heading', { name: order_no }).waitFor();
 });
 
-freshJourney('a new tab needs no second sign-in, and one sign-out ends both', async (t, page) => {
-  const order = await makeOrder(own.service.admin);
-  await enter(page, { at: '/console/trade/orders' });
-  const second = await page.context().newPage();
-  await second.goto(`/console/trade/orders/${order.order_no}`);
-  await second.getByRole('heading', { name: order.order_no }).waitFor();
-  t.is(
-    await second.evaluate<number>('Object.keys(localStorage).filter((key) => /token/.test(key)).length'),
-    0,
-  );
-  await follow(page, '/console/trade/users/new');
-  await page.getByRole('dialog').getByLabel('Username').fill('Not saved');
-  await second.getByRole('button', { name: /^Account/ }).click();
-  await second.getByRole('menuitem', { name: 'Sign out' }).click();
-  await second.getByLabel('Username').waitFor();
-  await page.getByRole('alert').getByText('You signed out in another tab').waitFor();
-  t.false(JSON.stringify(await page.evaluate('({ ...sessionStorage })')).includes('Not saved'));
-});
-
 journey('a screen that is not loaded opens when the network is back', async (t, page, complaints) => {
   await follow(page, '/console/trade/orders');
   await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
   await page.context().setOffline(true);
-  await page.evaluate(
-    `history.pushState(null, '', '/console/access/departments'); dispatchEvent(new PopStateEvent('popstate'))`,
-  );
+  await push(page, '/console/access/departments');
   await page.getByText('You are offline. This page opens by itself').waitFor();
   await page.context().setOffline(false);
   await page.getByRole('heading', { name: 'Departments' }).waitFor();
@@ -176,9 +148,7 @@ freshJourney(
     replaced = /assets\/zh_CN-.*\.js$/;
     // Another time: it does not reload twice at once.
     await page.evaluate(`sessionStorage.removeItem('console.reloaded')`);
-    await page.getByRole('button', { name: /^Account/ }).click();
-    await page.getByRole('menuitem', { name: 'Language' }).hover();
-    await page.getByRole('menuitem', { name: '简体中文' }).click();
+    await chooseEntry(page, /^Account/, 'Language', '简体中文');
     await page.getByRole('heading', { name: '订单' }).waitFor();
     t.true(refused > 0);
     complaints.splice(0);
@@ -197,9 +167,7 @@ journey('a screen whose files a release has replaced is reloaded once', async (t
     refused += 1;
     return route.fulfill({ status: 404, body: 'gone' });
   });
-  await page.evaluate(
-    `history.pushState(null, '', '/console/office/dictionaries'); dispatchEvent(new PopStateEvent('popstate'))`,
-  );
+  await push(page, '/console/office/dictionaries');
   await page.getByRole('heading', { name: 'Dictionaries' }).waitFor();
   t.true(refused > 0);
   t.false(isOld);
@@ -210,12 +178,8 @@ journey(
   'payments that need attention are handled several at once, and one after the other',
   async (t, page, complaints) => {
     const { id } = await makeMethod(own.service.admin);
-    const made = [
-      await flagged(id, '1.00'),
-      await flagged(id, '2.00'),
-      await flagged(id, '3.00'),
-      await flagged(id, '4.00'),
-    ];
+    const made: MadePayment[] = [];
+    for (const price of ['1.00', '2.00', '3.00', '4.00']) made.push(await own.makeFlagged(id, price));
     await follow(page, '/console/trade/payments?needs_attention=true');
     const row = ({ payment_no }: MadePayment) => page.locator('.rows tr', { hasText: payment_no });
     await row(made[0] as MadePayment)
@@ -241,11 +205,9 @@ journey(
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('Note').fill('Refunded at the channel');
     // As they do when others fill the list.
-    const showAt = (query: string) =>
-      page.evaluate(`history.pushState(null, '', '${query}'); dispatchEvent(new PopStateEvent('popstate'))`);
-    await showAt('?needs_attention=false');
+    await push(page, '?needs_attention=false');
     await row(made[0] as MadePayment).waitFor({ state: 'detached' });
-    await showAt('?needs_attention=true');
+    await push(page, '?needs_attention=true');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Keep editing' }).click();
     await page.route(/\/payments\/PAY/, (route) =>
@@ -284,33 +246,31 @@ journey(
   },
 );
 
-journey('the answer of the channel is put in words', async (t, page) => {
-  const payment = await makePayment(own.service.admin, (await makeMethod(own.service.admin)).id, '12.50');
-  await follow(page, `/console/trade/payments/${payment.payment_no}`);
-  await page.getByRole('button', { name: 'Query the channel' }).click();
-  const answer = page.getByRole('status', { name: 'Channel’s answer' });
-  await answer.getByText('¥12.50').waitFor();
-  await answer.getByText('Pending').waitFor();
-  await answer.getByText('Matches our records').waitFor();
-  t.is(await page.locator('pre').count(), 0);
-  const { username } = (await own.service.admin.get(`/payments/${payment.payment_no}`)).data.user;
-  await page.getByRole('link', { name: username }).waitFor();
-});
-
-journey('a channel that fails is not taken for the service', async (t, page) => {
-  const payment = await makePayment(own.service.admin, (await makeMethod(own.service.admin)).id, '12.50');
-  await follow(page, `/console/trade/payments/${payment.payment_no}`);
-  await page.route('**/query', (route) =>
-    route.fulfill({
-      status: 502,
-      headers: { 'X-Trace-Id': '01M8ECFRB1CZFZNCA67FE869GG' },
-      json: { code: 50005, message: 'A third-party service failed', data: null },
-    }),
-  );
-  await page.getByRole('button', { name: 'Query the channel' }).click();
-  await page.getByRole('alert').getByText('A third-party service failed').waitFor();
-  t.is(await page.getByText('The service is not responding').count(), 0);
-});
+journey(
+  'the answer of the channel is put in words, and one that fails is not taken for the service',
+  async (t, page) => {
+    const payment = await makePayment(own.service.admin, (await makeMethod(own.service.admin)).id, '12.50');
+    await follow(page, `/console/trade/payments/${payment.payment_no}`);
+    await page.getByRole('button', { name: 'Query the channel' }).click();
+    const answer = page.getByRole('status', { name: 'Channel’s answer' });
+    await answer.getByText('¥12.50').waitFor();
+    await answer.getByText('Pending').waitFor();
+    await answer.getByText('Matches our records').waitFor();
+    t.is(await page.locator('pre').count(), 0);
+    const { username } = (await own.service.admin.get(`/payments/${payment.payment_no}`)).data.user;
+    await page.getByRole('link', { name: username }).waitFor();
+    await page.route('**/query', (route) =>
+      route.fulfill({
+        status: 502,
+        headers: { 'X-Trace-Id': '01M8ECFRB1CZFZNCA67FE869GG' },
+        json: { code: 50005, message: 'A third-party service failed', data: null },
+      }),
+    );
+    await page.getByRole('button', { name: 'Query the channel' }).click();
+    await page.getByRole('alert').getByText('A third-party service failed').waitFor();
+    t.is(await page.getByText('The service is not responding').count(), 0);
+  },
+);
 
 freshJourney(
   'a filter that is set keeps its name, a view keeps filters, order and columns, and a pinned screen is on top',
@@ -324,16 +284,18 @@ freshJourney(
     await page.getByLabel('Min. amount').fill('10');
     await page.waitForURL(/min_amount=10/);
     await page.locator('[data-filter=min_amount]').getByText('Min. amount').waitFor();
-    await page.getByRole('button', { name: 'Common periods' }).click();
-    await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
+    await chooseEntry(page, 'Common periods', 'Last 7 days');
     await page.waitForURL(/start_time=.*end_time=/);
     await page.getByRole('button', { name: 'Common periods' }).getByText('Last 7 days').waitFor();
-    await page.getByRole('button', { name: 'Columns' }).click();
-    await page.getByRole('checkbox', { name: 'Paid' }).uncheck();
+    await page.getByRole('button', { name: 'Columns' }).press('Enter');
+    await page.getByRole('checkbox', { name: 'Compact rows' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.getByRole('checkbox', { name: 'User' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Space');
+    await page.locator('th', { hasText: 'User' }).waitFor({ state: 'detached' });
     t.true(await page.getByRole('checkbox', { name: 'Order', exact: true }).isDisabled(), 'opens a row');
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Views' }).click();
-    await page.getByRole('menuitem', { name: 'Save this view' }).click();
+    await chooseEntry(page, 'Views', 'Save this view');
     await page.getByLabel('Name of the view').fill('Big ones');
     await page.keyboard.press('Enter');
     await page.getByText('View saved').waitFor();
@@ -345,45 +307,54 @@ freshJourney(
     await page.getByText('View renamed').waitFor();
     // Another tab keeps its setting beside what this one has saved.
     await second.getByRole('button', { name: 'Pin to the top of the menu' }).click();
-    const first = second.getByRole('navigation', { name: 'Menu' }).getByRole('menuitem').first();
-    await first.getByText('Users').waitFor();
-    await second.reload();
-    await first.getByText('Users').waitFor();
-    await second.getByRole('button', { name: 'Unpin' }).click();
-    await first.getByText('Dashboard').waitFor();
-    await second.close();
+    const firstOf = (tab: Page) =>
+      tab.getByRole('navigation', { name: 'Menu' }).getByRole('menuitem').first();
+    await firstOf(second).getByText('Users').waitFor();
     await page.goto('/console/trade/orders');
-    await page.getByRole('button', { name: 'Views' }).click();
-    await page.getByRole('menuitem', { name: 'Large' }).click();
+    await firstOf(page).getByText('Users').waitFor();
+    await second.getByRole('button', { name: 'Unpin' }).click();
+    await firstOf(second).getByText('Dashboard').waitFor();
+    await second.close();
+    await chooseEntry(page, 'Views', 'Large');
     await page.waitForURL(/min_amount=10.*start_time=/);
     // The address is ahead of what is drawn.
     await page.locator('[data-filter=min_amount].set').waitFor();
     await page.locator('a.row-link').first().waitFor();
-    t.is(await page.getByRole('columnheader', { name: /^Paid/ }).count(), 0);
+    t.is(await page.getByRole('columnheader', { name: /^User/ }).count(), 0);
     await page.getByRole('button', { name: 'Sum of amounts' }).click();
     const { data } = await own.service.admin.get(
       `/orders${new URL(page.url()).search.replace(/&?(columns|period)=[^&]*/g, '')}&with_sum=true`,
     );
     await page.getByText(`Total ¥${Number(data.amount_sum).toFixed(2)}`).waitFor();
 
+    // By keyboard.
+    await leaveScreen(page);
+    await follow(page, '/console/trade/orders');
+    const from = page.locator('.ant-picker').getByRole('textbox', { name: 'From' });
+    await page.getByRole('textbox', { name: 'From' }).focus();
+    await from.and(page.locator(':focus')).waitFor();
+    await from.fill('2020-01-01');
+    await from.press('Enter');
+    await page.getByRole('textbox', { name: 'To' }).fill('2020-01-31');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing matches these filters').waitFor();
+    t.regex(page.url(), /start_time=2020-01-01.+end_time=2020-01-31/);
+
     // The month has thirty days, too.
     await page.clock.setFixedTime('2026-11-30T12:00:00Z');
     await leaveScreen(page);
     await follow(page, '/console/trade/orders');
-    await page.getByRole('button', { name: 'Common periods' }).click();
-    await page.getByRole('menuitem', { name: 'This month' }).click();
+    await chooseEntry(page, 'Common periods', 'This month');
     await page.waitForURL(/start_time=2026-11-01T00.*period=month/);
     await page.getByRole('button', { name: 'Common periods' }).getByText('This month').waitFor();
-    await page.getByRole('button', { name: 'Views' }).click();
-    await page.getByRole('menuitem', { name: 'Save this view' }).click();
+    await chooseEntry(page, 'Views', 'Save this view');
     await page.getByLabel('Name of the view').fill('The month');
     await page.keyboard.press('Enter');
     await page.getByText('View saved').waitFor();
     await page.clock.setFixedTime('2026-12-02T12:00:00Z');
     await leaveScreen(page);
     await follow(page, '/console/trade/orders');
-    await page.getByRole('button', { name: 'Views' }).click();
-    await page.getByRole('menuitem', { name: 'The month' }).click();
+    await chooseEntry(page, 'Views', 'The month');
     await page.waitForURL(/start_time=2026-12-01T00/);
     await page.getByRole('button', { name: 'Common periods' }).getByText('This month').waitFor();
   },
@@ -487,14 +458,8 @@ journey('a log entry leads to its record, which the search forgets once it is de
 });
 
 journey('the focus is left alone while the calendar is loaded', async (t, page) => {
-  let go = () => undefined as void;
-  const isHeld = new Promise<void>((resolve) => (go = resolve));
-  await page.route(/calendar[^/]*\.js/, async (route) => {
-    await isHeld;
-    await route.continue();
-  });
+  const { asked, go } = await hold(page, /calendar[^/]*\.js/, 'GET');
   await follow(page, '/console/trade/users');
-  const asked = page.waitForRequest(/calendar[^/]*\.js/);
   await page.getByRole('textbox', { name: 'From' }).focus();
   await asked;
   t.is(await page.locator(':focus').getAttribute('aria-label'), 'From');
@@ -509,20 +474,6 @@ journey('the focus is left alone while the calendar is loaded', async (t, page) 
   await page.locator('.ant-picker-dropdown').waitFor();
   t.is(await page.locator(':focus').getAttribute('placeholder'), 'From');
   await page.keyboard.press('Escape');
-});
-
-journey('an error at a field goes when the field changes', async (t, page) => {
-  const { username } = await makeUser(own.service.admin);
-  await follow(page, '/console/trade/users/new');
-  const form = page.getByRole('dialog');
-  await form.getByLabel('Username').fill(username);
-  await form.getByRole('button', { name: 'Save' }).click();
-  await form.locator('.ant-form-item-explain-error').waitFor();
-  await form.getByLabel('Username').fill(unique('free'));
-  await form.locator('.ant-form-item-explain-error').waitFor({ state: 'detached' });
-  t.is(await form.locator('.form-failure').count(), 0);
-  await form.getByRole('button', { name: 'Save' }).click();
-  await form.waitFor({ state: 'detached' });
 });
 
 journey('a role shows what it allows and who holds it', async (t, page) => {
@@ -549,17 +500,8 @@ journey('a role shows what it allows and who holds it', async (t, page) => {
 });
 
 journey('nothing keeps moving for a reader who asked for less motion', async (t, page) => {
-  const hold = async (address: RegExp): Promise<() => void> => {
-    let send = () => undefined as void;
-    const held = new Promise<void>((resolve) => (send = resolve));
-    await page.route(address, async (route) => {
-      await held;
-      await route.continue();
-    });
-    return send;
-  };
-  const sendScreen = await hold(/assets\/blacklists-.*\.js$/);
-  const sendRows = await hold(/\/api\/admin\/blacklists\?/);
+  const { go: sendScreen } = await hold(page, /assets\/blacklists-.*\.js$/, 'GET');
+  const { go: sendRows } = await hold(page, /\/api\/admin\/blacklists\?/, 'GET');
   const endless = () =>
     page.evaluate<string[]>(
       `document.getAnimations().filter(({ effect }) => effect.getTiming().iterations === Infinity).map(({ effect }) => effect.target.className)`,
@@ -580,12 +522,18 @@ journey('nothing keeps moving for a reader who asked for less motion', async (t,
   t.falsy(await page.evaluate('window.waved'), 'no wave around a pressed button');
 });
 
-journey('a page beyond the last one shows the last one', async (t, page) => {
-  await makeOrder(own.service.admin);
-  await follow(page, '/console/trade/orders?page=999');
-  await page.locator('a.row-link').first().waitFor();
-  t.notRegex(page.url(), /page=999/);
-});
+journey(
+  'a page beyond the last one shows the last one, and a filter that is refused is named',
+  async (t, page) => {
+    await makeOrder(own.service.admin);
+    await follow(page, '/console/trade/orders?page=999');
+    await page.locator('a.row-link').first().waitFor();
+    t.notRegex(page.url(), /page=999/);
+    await leaveScreen(page);
+    await follow(page, `/console/trade/orders?order_no=${'x'.repeat(65)}`);
+    await page.getByRole('alert').getByText('Order: must be at most 64 characters long').waitFor();
+  },
+);
 
 journey('a page is opened again from where nothing was found', async (t, page) => {
   await follow(page, '/console/access/permissions?page=2');
@@ -614,11 +562,13 @@ journey('the focus returns to the button that opened a box', async (t, page) => 
   t.pass();
 });
 
-freshJourney(
+journey(
   'a form that is still being loaded says so; the focus returns to a link whose page gave way before',
   async (t, page) => {
-    const { id } = await makeUser(own.service.admin);
-    await enter(page, { at: `/console/trade/users/${id}` });
+    const { id, username } = await makeUser(own.service.admin);
+    // Loaded anew, it knows no form.
+    await page.goto(`/console/trade/users/${id}`);
+    await page.getByRole('heading', { name: username }).waitFor();
     const form = await hold(page, '**/assets/form-*.js', 'GET');
     await page.getByRole('link', { name: 'Edit' }).press('Enter');
     await form.asked;
@@ -630,12 +580,6 @@ freshJourney(
     t.pass();
   },
 );
-
-journey('a filter that is refused is named', async (t, page) => {
-  await follow(page, `/console/trade/orders?order_no=${'x'.repeat(65)}`);
-  await page.getByRole('alert').getByText('Order: must be at most 64 characters long').waitFor();
-  t.pass();
-});
 
 journey('keys move through rows and open what is new', async (t, page) => {
   await makeOrder(own.service.admin);

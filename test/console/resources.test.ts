@@ -7,7 +7,14 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { consoleTest } from '../support/console-test.js';
-import { makeMethod, makePayment, makeUser, signedInWith, unique } from '../support/factories.js';
+import {
+  makeMethod,
+  makePayment,
+  makeUser,
+  permissionId,
+  signedInWith,
+  unique,
+} from '../support/factories.js';
 import { enter, follow, leaveScreen } from '../support/pages.js';
 
 const own = consoleTest();
@@ -223,68 +230,104 @@ freshJourney('every list says so to an administrator without permission', async 
   }
 });
 
-freshJourney('the address of a form says so to who may not send it', async (t, page) => {
-  const { admin } = own.service;
-  const reader = await signedInWith(admin, [
-    'blacklist.index',
-    'blacklist.show',
-    'menu.index',
-    'import.show',
-  ]);
-  const { list } = (await admin.get('/blacklists')).data;
-  await enter(page, { at: '/console/access/profile', ...reader.account });
-  for (const address of ['office/blacklists/new', `office/blacklists/${list[0].id}/edit`]) {
-    await follow(page, `/console/${address}`);
-    const drawer = page.getByRole('dialog');
-    await drawer.getByText('You have no permission for this page').waitFor();
-    t.is(await drawer.getByRole('button', { name: 'Save' }).count(), 0, address);
-    await leaveScreen(page);
-  }
-  for (const address of ['imports/imports/new', 'access/menus/order']) {
-    await follow(page, `/console/${address}`);
-    await alerts(page).getByText('You have no permission for this page').waitFor();
-    t.is(await page.locator('.screen .ant-btn-primary').count(), 0, address);
-  }
-});
+freshJourney(
+  'who may not send, read, choose or delete something is told so, or not offered it',
+  async (t, page) => {
+    const { admin } = own.service;
+    const verbs = ['index', 'show', 'update', 'destroy', 'reset_password', 'kick_out'];
+    const slugs = verbs.map((verb) => `admin.${verb}`);
+    slugs.push('blacklist.index', 'blacklist.show', 'dictionary.index', 'import.show', 'menu.index');
+    slugs.push('permission.destroy', 'permission.show', 'user.index', 'user.update');
+    const { account } = await signedInWith(admin, slugs);
+    const { list } = (await admin.get('/blacklists')).data;
+    // Also beside a row of the same list.
+    const open = async (address: string) => {
+      await leaveScreen(page);
+      await follow(page, `/console/${address}`);
+    };
+    await enter(page, { at: '/console/access/profile', ...account });
+    for (const address of ['office/blacklists/new', `office/blacklists/${list[0].id}/edit`]) {
+      await follow(page, `/console/${address}`);
+      const drawer = page.getByRole('dialog');
+      await drawer.getByText('You have no permission for this page').waitFor();
+      t.is(await drawer.getByRole('button', { name: 'Save' }).count(), 0, address);
+      await leaveScreen(page);
+    }
+    for (const address of ['imports/imports/new', 'access/menus/order']) {
+      await follow(page, `/console/${address}`);
+      await alerts(page).getByText('You have no permission for this page').waitFor();
+      t.is(await page.locator('.screen .ant-btn-primary').count(), 0, address);
+    }
+    await follow(page, '/console/trade/users');
+    await page
+      .getByRole('button', { name: /^Actions/ })
+      .first()
+      .click();
+    await page.getByRole('menuitem', { name: 'Freeze' }).waitFor();
+    t.is(await page.getByRole('menuitem', { name: 'Edit' }).count(), 0, 'of a row that they may not read');
+    await follow(page, `/console/access/admins/${account?.id}/edit`);
+    for (const name of ['Roles', 'Department']) {
+      const field = page.getByRole('dialog').getByLabel(name);
+      await field.waitFor();
+      t.true(await field.isDisabled(), name);
+      t.is(await field.getAttribute('placeholder'), 'You may not list these, so none can be chosen');
+    }
 
-freshJourney('what a record names is a link only to who may open it', async (t, page) => {
-  const clerk = await signedInWith(own.service.admin, ['payment.index', 'payment.show', 'dashboard.show']);
-  const [{ payment_no, order_no, user }] = (await own.service.admin.get('/payments')).data.list;
-  const strange = page.locator('#content a:is([href*="/users/"], [href*="/orders/"])');
-  await enter(page, { at: '/console/trade/payments', ...clerk.account });
-  await page.locator('.rows').getByText(user.username).waitFor();
-  t.is(await strange.count(), 0);
-  await page.locator('a.row-link').first().click();
-  await page.getByRole('heading', { name: payment_no }).waitFor();
-  await page.locator('.facts').getByText(order_no).waitFor();
-  t.is(await strange.count(), 0);
-  await follow(page, '/console/office/dashboard');
-  await page.locator('.card', { hasText: 'Orders today' }).waitFor();
-  t.is(await page.locator('#content a.card').count(), 1, 'to the payments');
-  const gaps = await page.evaluate<number[]>(
-    `[...document.querySelectorAll('.card-label')].map((name) => name.nextElementSibling.getBoundingClientRect().top - name.getBoundingClientRect().bottom)`,
-  );
-  t.is(new Set(gaps).size, 1, 'figures stand below their names, whether these lead on or not');
-});
+    await open('office/blacklists');
+    await page.getByRole('heading', { name: 'IP blacklist' }).waitFor();
+    t.is(await page.getByRole('link', { name: /^New/ }).count(), 0);
+    t.is(await page.locator('.menu a', { hasText: 'Orders' }).count(), 0);
+    await open('trade/orders');
+    await page.getByRole('alert').waitFor();
 
-freshJourney('no row is offered to be edited to who may not read it', async (t, page) => {
-  const clerk = await signedInWith(own.service.admin, ['user.index', 'user.update']);
-  await enter(page, { at: '/console/trade/users', ...clerk.account });
-  await page
-    .getByRole('button', { name: /^Actions/ })
-    .first()
-    .click();
-  await page.getByRole('menuitem', { name: 'Freeze' }).waitFor();
-  t.is(await page.getByRole('menuitem', { name: 'Edit' }).count(), 0);
-});
+    const custom = { name: 'Own', slug: unique('own.'), method: 'GET', path: '/api/admin/orders' };
+    const { data: made } = await admin.post('/permissions', custom);
+    const remove = page.getByRole('button', { name: 'Delete', exact: true });
+    await open(`access/permissions/${made.id}`);
+    await remove.waitFor();
+    for (const row of [`permissions/${await permissionId(admin, 'order.index')}`, 'admins/1']) {
+      await open(`access/${row}`);
+      await page.locator('.facts').first().waitFor();
+      t.is(await remove.count(), 0, `${row}: only a super administrator may`);
+    }
+    const others = page.getByRole('button', { name: /^(Reset password|Sign out everywhere)$/ });
+    t.is(await others.count(), 0, 'nor act upon another one');
+    await open(`access/admins/${account?.id}`);
+    await others.nth(1).waitFor();
 
-freshJourney('a form asks for no choice of what its user may not list', async (t, page) => {
-  const clerk = await signedInWith(own.service.admin, ['admin.index', 'admin.show', 'admin.update']);
-  await enter(page, { at: `/console/access/admins/${clerk.account?.id}/edit`, ...clerk.account });
-  for (const name of ['Roles', 'Department']) {
-    const field = page.getByRole('dialog').getByLabel(name);
-    await field.waitFor();
-    t.true(await field.isDisabled(), name);
-    t.is(await field.getAttribute('placeholder'), 'You may not list these, so none can be chosen');
-  }
-});
+    await admin.delete(`/admins/${account?.id}/tokens`);
+    await page.getByLabel('Username').waitFor();
+  },
+);
+
+freshJourney(
+  'what a record names is a link only to who may open it, and advice fits them',
+  async (t, page) => {
+    const { admin } = own.service;
+    const clerk = await signedInWith(admin, ['payment.index', 'payment.show', 'dashboard.show']);
+    const [{ payment_no, order_no, user }] = (await admin.get('/payments')).data.list;
+    const strange = page.locator('#content a:is([href*="/users/"], [href*="/orders/"])');
+    await enter(page, { at: '/console/trade/payments', ...clerk.account });
+    await page.locator('.rows').getByText(user.username).waitFor();
+    t.is(await strange.count(), 0);
+    await page.locator('a.row-link').first().click();
+    await page.getByRole('heading', { name: payment_no }).waitFor();
+    await page.locator('.facts').getByText(order_no).waitFor();
+    t.is(await strange.count(), 0);
+    await follow(page, '/console/office/dashboard');
+    await page.locator('.card', { hasText: 'Orders today' }).waitFor();
+    t.is(await page.locator('#content a.card').count(), 1, 'to the payments');
+    const gaps = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.card-label')].map((name) => name.nextElementSibling.getBoundingClientRect().top - name.getBoundingClientRect().bottom)`,
+    );
+    t.is(new Set(gaps).size, 1, 'figures stand below their names, whether these lead on or not');
+
+    const late = await own.makeFlagged();
+    await follow(page, `/console/trade/payments/${late.payment_no}`);
+    await page
+      .getByRole('region', { name: 'Needs attention' })
+      .getByText('ask a colleague who may')
+      .waitFor();
+    t.is(await page.getByText('“Refund”').count(), 0);
+  },
+);

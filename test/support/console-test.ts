@@ -1,6 +1,7 @@
 // What the tests of the console share: the service with its worker, a browser, and pages that must not complain.
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { callBack, makePayment, type MadePayment } from './factories.js';
 import { enter, leaveScreen, nowhere, openPage, startBrowser, type Watched } from './pages.js';
 import { startService, type Service } from './service.js';
 
@@ -18,6 +19,8 @@ interface ConsoleTest {
   journey: (title: string, walk: Walk) => void;
   /** Declares a test with a browser context of its own, where nobody has signed in; the page must not complain either. */
   freshJourney: (title: string, walk: Walk, options?: BrowserContextOptions) => void;
+  /** Makes a payment whose money came when its order was cancelled. */
+  makeFlagged: (methodId?: number, price?: string) => Promise<MadePayment>;
 }
 
 export function consoleTest(): ConsoleTest {
@@ -54,6 +57,14 @@ export function consoleTest(): ConsoleTest {
         if (!signedIn) await watched.page.context().close();
       }
     });
+
+  shared.makeFlagged = async (methodId, price) => {
+    const { admin, anonymous } = shared.service;
+    const payment = await makePayment(admin, methodId, price);
+    await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+    await callBack(anonymous, payment);
+    return payment;
+  };
 
   // One by one: what else a test file prepares needs the service.
   test.serial.before(async () => {

@@ -90,12 +90,15 @@ export async function signIn(page: Page, username = 'admin', password = 'admin12
   await page.locator('#content').waitFor();
 }
 
-const push = (address: string): string =>
+const script = (address: string): string =>
   `history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`;
 
-/** Goes to an address as a link of the page does, without loading the page anew; resolves when another screen is there. */
+/** Changes the address as a link of the page does, without loading the page anew, and waits for nothing. */
+export const push = (page: Page, address: string): Promise<unknown> => page.evaluate(script(address));
+
+/** Goes to an address as `push` does; resolves when another screen is there. */
 export async function follow(page: Page, address: string): Promise<void> {
-  await page.evaluate(`document.querySelector('.screen')?.setAttribute('data-left', ''); ${push(address)}`);
+  await page.evaluate(`document.querySelector('.screen')?.setAttribute('data-left', ''); ${script(address)}`);
   await page.locator('.screen:not([data-left])').waitFor();
 }
 
@@ -104,7 +107,7 @@ export const nowhere = '/console/nowhere';
 
 /** Leaves the screen that is open, as `follow` does. */
 export async function leaveScreen(page: Page): Promise<void> {
-  await page.evaluate(push(nowhere));
+  await push(page, nowhere);
   await page.getByText('There is no such page').waitFor();
 }
 
@@ -142,10 +145,17 @@ export async function choose(
   await page.locator('.ant-select-item-option', { hasText: option }).first().click();
 }
 
+/** Opens the menu of a button and chooses an entry, which may be below others. */
+export async function chooseEntry(page: Page, button: string | RegExp, ...path: string[]): Promise<void> {
+  await page.getByRole('button', { name: button }).click();
+  const entries = path.map((name) => page.getByRole('menuitem', { name }));
+  for (const above of entries.slice(0, -1)) await above.hover();
+  await entries.at(-1)?.click();
+}
+
 /** Copies the link of the list that is open, and pastes it. @param filter the label of one of its filters, to paste into */
 export async function copiedLink(page: Page, filter: string): Promise<string> {
-  await page.getByRole('button', { name: 'Views' }).click();
-  await page.getByRole('menuitem', { name: 'Copy the link' }).click();
+  await chooseEntry(page, 'Views', 'Copy the link');
   await page.getByText('Link copied').waitFor();
   await page.getByLabel(filter).click();
   await page.keyboard.press('Control+V');
