@@ -11,7 +11,7 @@ const suites = {
     folders: ['console'],
     timeout: '10m',
     concurrency: 4,
-    first: ['resources.test.ts', 'everyday.test.ts', 'screens.test.ts'],
+    first: ['screens.test.ts', 'everyday.test.ts', 'live.test.ts'],
   },
   machines: { folders: ['machines'], timeout: '5m' },
   long: { folders: ['long', 'fuzz', 'deploy'], timeout: '30m' },
