@@ -7,7 +7,6 @@ const inbox = 'src/models/trade/payment-callback.ts';
 const store = 'src/models/trade/callback-intake.ts';
 const numbers = 'src/models/trade/third-party-number.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
-const conflicts = 'test/trade/conflicts.test.ts';
 const notify = 'test/trade/payment-notify.test.ts';
 
 export const callbacks: Fault[] = [
@@ -16,7 +15,7 @@ export const callbacks: Fault[] = [
     from: `if (claim.amounts.some((given) => !given.equals(amount))) return`,
     to: `if (false as boolean) return`,
     breaks: 'the amount is ignored',
-    test: conflicts,
+    test: notify,
     match: 'a wrong amount*',
   },
   {
@@ -24,7 +23,7 @@ export const callbacks: Fault[] = [
     from: `claim.amounts.some((given)`,
     to: `claim.amounts.every((given)`,
     breaks: 'one right amount hides a wrong one',
-    test: conflicts,
+    test: notify,
     match: 'a wrong amount*',
   },
   {
@@ -33,7 +32,7 @@ export const callbacks: Fault[] = [
 `,
     to: ``,
     breaks: 'a wrong amount is not flagged',
-    test: conflicts,
+    test: notify,
     match: 'a wrong amount*',
   },
   {
@@ -58,7 +57,7 @@ export const callbacks: Fault[] = [
 `,
     to: ``,
     breaks: 'proven attempts with a wrong amount are not kept',
-    test: conflicts,
+    test: notify,
     match: 'a wrong amount*',
   },
   {
@@ -124,7 +123,7 @@ export const callbacks: Fault[] = [
     from: `JSON.stringify(mask(attempt.fields))`,
     to: `JSON.stringify(attempt.fields)`,
     breaks: 'secrets of a callback are stored',
-    test: conflicts,
+    test: notify,
     match: 'attempts are shown with their secrets masked',
   },
   {
@@ -132,7 +131,7 @@ export const callbacks: Fault[] = [
     from: `ORDER BY c.state = 'refused', c.id DESC`,
     to: `ORDER BY c.id`,
     breaks: 'forged attempts hide the genuine one',
-    test: conflicts,
+    test: notify,
     match: 'attempts are shown with their secrets masked',
   },
   {
@@ -140,7 +139,7 @@ export const callbacks: Fault[] = [
     from: `AND p.period >= :period AND c.state = 'pending' LIMIT 1`,
     to: `AND p.period >= :period LIMIT 1`,
     breaks: 'a refused attempt keeps its order from ending',
-    test: conflicts,
+    test: notify,
     match: 'a finished callback does not prevent its order from ending',
   },
   {

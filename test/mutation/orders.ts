@@ -63,7 +63,7 @@ export const orders: Fault[] = [
     from: `status: 'cancelled', cancelled_at: at,`,
     to: `status: 'cancelled', cancelled_at: new Date(at.getTime() + 86_400_000),`,
     breaks: 'late money pays a cancelled order for a day',
-    test: 'test/trade/conflicts.test.ts',
+    test: 'test/trade/payment-notify.test.ts',
     match: 'money for an order*',
   },
   {

@@ -4,7 +4,7 @@ import type { Fault } from './fault.js';
 const file = 'src/models/trade/payment-settlement.ts';
 const attempt = 'src/models/trade/payment-attempt.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
-const conflicts = 'test/trade/conflicts.test.ts';
+const notify = 'test/trade/payment-notify.test.ts';
 const attention = 'test/trade/attention.test.ts';
 const second = 'a second third-party number on a paid payment is flagged once';
 
@@ -14,7 +14,7 @@ export const settlement: Fault[] = [
     from: `order && canBePaid(order, attempt) ? pay(`,
     to: `order ? pay(`,
     breaks: 'a cancelled or paid order is paid by late money',
-    test: conflicts,
+    test: notify,
     match: 'money for an order*',
   },
   {
@@ -22,7 +22,7 @@ export const settlement: Fault[] = [
     from: `o.period = :period AND o.status <> 'paid'`,
     to: `o.period = :period AND o.status = 'paid'`,
     breaks: 'a payment is paid without its order',
-    test: 'test/trade/payment-notify.test.ts',
+    test: notify,
     match: 'a signed success*',
   },
   {
@@ -30,7 +30,7 @@ export const settlement: Fault[] = [
     from: `o.payment_no = :payment_no, o.cancelled_at = NULL,`,
     to: `o.cancelled_at = NULL,`,
     breaks: 'a paid order does not say by which payment',
-    test: conflicts,
+    test: notify,
     match: 'money for an order*',
   },
   {
@@ -38,7 +38,7 @@ export const settlement: Fault[] = [
     from: `p.notify_data = c.body, p.needs_attention`,
     to: `p.needs_attention`,
     breaks: 'what the payment company said is not kept with the payment',
-    test: conflicts,
+    test: notify,
     match: 'attempts are shown with their secrets masked',
   },
   {
@@ -46,7 +46,7 @@ export const settlement: Fault[] = [
     from: `     SET p.status = 'paid', p.third_party_no = c.third_party_no,`,
     to: `     SET p.third_party_no = c.third_party_no,`,
     breaks: 'an order is paid without its payment',
-    test: 'test/trade/payment-notify.test.ts',
+    test: notify,
     match: 'a signed success*',
   },
   {
@@ -54,7 +54,7 @@ export const settlement: Fault[] = [
     from: `isFlagged: reason !== null,`,
     to: `isFlagged: payment_no === '',`,
     breaks: 'money for an order that cannot be paid is not flagged',
-    test: conflicts,
+    test: notify,
     match: 'money for an order*',
   },
   {
@@ -70,7 +70,7 @@ export const settlement: Fault[] = [
     from: `p.fail_reason = :reason, p.updated_at`,
     to: `p.fail_reason = COALESCE(:reason, p.fail_reason), p.updated_at`,
     breaks: 'a paid payment keeps the reason of an earlier failure',
-    test: conflicts,
+    test: notify,
     match: 'a late success*',
   },
   {
