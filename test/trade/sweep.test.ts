@@ -19,12 +19,10 @@ import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 
-const many = 1100;
-
 const insertMany = (
   table: string,
   row: (index: number) => Record<string, string | number | Date>,
-  length = many,
+  length: number,
 ) => {
   const rows = Array.from({ length }, (_, index) => row(index));
   const columns = Object.keys(rows[0] as object);
@@ -67,31 +65,28 @@ test.serial('a sweep queues every overdue order and every unsettled callback onc
   const made = { period, created_at: past };
   // Many share an instant, so that portions end among equals.
   const earlier = (index: number) => new Date(past.getTime() - Math.floor(index / 400));
-  await insertMany('orders', (index) => ({
-    ...made,
-    order_no: newOrderNumber(past),
-    user_id: 1,
-    amount: 1,
-    status: index < 1000 ? 'pending' : 'cancelled',
-    expire_at: earlier(index),
-    updated_at: past,
-  }));
-  await insertMany('payment_callbacks', (index) => ({
-    ...made,
-    type: 'mock',
-    payment_no: somePaymentNumber(past),
-    third_party_no: String(index),
-    body: '{}',
-    ip: '127.0.0.1',
-    state: 'pending',
-    verdict: 'verified',
-    trace_id: 'sweep',
-    created_at: index < 1050 ? earlier(index) : future,
-  }));
+  const order = (index: number) => ({
+    ...{ ...made, order_no: newOrderNumber(past), user_id: 1, amount: 1, updated_at: past },
+    ...{ status: index < 50 ? 'pending' : 'cancelled', expire_at: earlier(index) },
+  });
+  await insertMany('orders', order, 60);
+  // More than a portion.
+  const callback = (index: number) => ({
+    ...{
+      ...made,
+      type: 'mock',
+      payment_no: somePaymentNumber(past),
+      third_party_no: String(index),
+      body: '{}',
+    },
+    ...{ ip: '127.0.0.1', state: 'pending', verdict: 'verified', trace_id: 'sweep' },
+    created_at: index < 650 ? earlier(index) : future,
+  });
+  await insertMany('payment_callbacks', callback, 700);
   await sweep();
-  t.is(await queued(), 1000 + 1050);
+  t.is(await queued(), 50 + 650);
   await sweep();
-  t.is(await queued(), 1000 + 1050, 'young callbacks may be in hand, the others are queued already');
+  t.is(await queued(), 50 + 650, 'young callbacks may be in hand, the others are queued already');
 });
 
 test.serial('a sweep queues due refunds, and the exports and imports that nobody works on', async (t) => {
