@@ -9,8 +9,13 @@ import { Money } from '../../src/lib/values/money.js';
 import { newRefundNumber } from '../../src/lib/values/numbers.js';
 import { refusal } from '../support/alipay-ledger.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
-import { failsWith } from '../support/channel-failure.js';
-import { resultsContract, said, strangeNumber, type PlacedPayment } from '../support/results-contract.js';
+import {
+  failsWith,
+  resultsContract,
+  said,
+  strangeNumber,
+  type PlacedPayment,
+} from '../support/results-contract.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 
 const amount = Money.from('2.30');

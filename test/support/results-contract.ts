@@ -1,16 +1,16 @@
 // Which answers of a payment company about payments and refunds are trusted, for every company. One call per
 // company declares the tests; they run in sequence, because they make it fail in between.
-import test from 'ava';
-import type {
-  Channel,
-  ChannelPayment,
-  MethodConfig,
-  RefundAnswer,
-  RefundOrder,
+import test, { type ExecutionContext } from 'ava';
+import {
+  ChannelFailure,
+  type Channel,
+  type ChannelPayment,
+  type MethodConfig,
+  type RefundAnswer,
+  type RefundOrder,
 } from '../../src/lib/channels/channel.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newOrderNumber, newPaymentNumber, newRefundNumber } from '../../src/lib/values/numbers.js';
-import { failsWith } from './channel-failure.js';
 import type { ResultDials, ResultMood } from './result-dials.js';
 
 /** Common parts of the companies' emulators. */
@@ -60,6 +60,12 @@ const signal = () => AbortSignal.timeout(1500);
 
 /** The number of a payment that no company knows. */
 export const strangeNumber = '4200000000000000';
+
+/** Asserts that a request to a company ends in a ChannelFailure with those words: nothing was learned about the payment. */
+export async function failsWith(t: ExecutionContext, asked: Promise<unknown>, words: RegExp): Promise<void> {
+  const error = await t.throwsAsync(asked, { instanceOf: ChannelFailure });
+  t.regex(error?.message ?? '', words);
+}
 
 /** What an answer says, without time and number. */
 export const said = ({ state, code, amount }: RefundAnswer): RefundAnswer => ({
