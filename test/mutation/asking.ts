@@ -5,7 +5,7 @@ const asking = 'src/models/trade/channel-asking.ts';
 const followUp = 'src/models/trade/payment-follow-up.ts';
 const placing = 'src/api/flows/payment-placing.ts';
 const wechatApi = 'src/lib/channels/wechat-api.ts';
-const asked = 'test/trade/asking.test.ts';
+const asked = 'test/trade/results.test.ts';
 const closing = 'test/trade/closing.test.ts';
 
 export const questions: Fault[] = [
@@ -116,7 +116,7 @@ export const questions: Fault[] = [
     from: `LOCK IN SHARE MODE', { id })`,
     to: `', { id })`,
     breaks: 'a payment is placed in an account that its method is leaving',
-    test: 'test/trade/method-account.test.ts',
+    test: closing,
     match: 'placing waits*',
   },
   {

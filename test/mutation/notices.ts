@@ -8,9 +8,8 @@ const wechatRequest = 'src/lib/channels/wechat-request.ts';
 const alipay = 'src/lib/channels/alipay.ts';
 const intake = 'src/api/payment-notify.ts';
 const flow = 'src/api/flows/callback.ts';
-const wechats = 'test/trade/notices-wechat.test.ts';
-const alipayNotices = 'test/trade/notices-alipay.test.ts';
-const everyNotice = 'test/trade/notices.test.ts';
+const ofOneCompany = 'test/trade/notices.test.ts';
+const ofBoth = 'test/trade/results.test.ts';
 
 export const notices: Fault[] = [
   {
@@ -18,7 +17,7 @@ export const notices: Fault[] = [
     from: `if (!(await isSignedNotice(callback, config, signal))) return 'forged';`,
     to: `await isSignedNotice(callback, config, signal);`,
     breaks: 'what is sealed for us pays without a signature',
-    test: wechats,
+    test: ofOneCompany,
     match: 'a notice with *changes no state',
   },
   {
@@ -26,15 +25,15 @@ export const notices: Fault[] = [
     from: `isSigned({ headers, body: raw }, key, receivedAt)`,
     to: `isSigned({ headers, body: JSON.stringify(JSON.parse(raw)) }, key, receivedAt)`,
     breaks: 'a body is verified as this service would write it',
-    test: wechats,
-    match: 'V2*',
+    test: ofOneCompany,
+    match: 'a notice with its body written otherwise*',
   },
   {
     file: wechatRequest,
     from: `difference <= clockDifferenceMs &&`,
     to: `difference >= 0 &&`,
     breaks: 'a captured notice is good for ever',
-    test: wechats,
+    test: ofOneCompany,
     match: 'a notice signed more than five minutes away*',
   },
   {
@@ -42,7 +41,7 @@ export const notices: Fault[] = [
     from: `isSigned({ headers, body: raw }, key, receivedAt)`,
     to: `isSigned({ headers, body: raw }, key, now())`,
     breaks: 'a replay compares the clock of the notice with that of today',
-    test: everyNotice,
+    test: ofBoth,
     match: '*a refused notice is replayed*',
   },
   {
@@ -50,7 +49,7 @@ export const notices: Fault[] = [
     from: `return content && isOwn(content, config) ? 'authentic' : 'foreign';`,
     to: `return content ? 'authentic' : 'foreign';`,
     breaks: 'the money of another merchant pays',
-    test: everyNotice,
+    test: ofBoth,
     match: '*a signed notice for another account*',
   },
   {
@@ -58,7 +57,7 @@ export const notices: Fault[] = [
     from: `if (mchid !== mch_id) return false;`,
     to: ``,
     breaks: 'the merchant number is ignored',
-    test: everyNotice,
+    test: ofBoth,
     match: '*a signed notice for another account*',
   },
   {
@@ -66,7 +65,7 @@ export const notices: Fault[] = [
     from: `appid === app_id && amount?.currency === 'CNY'`,
     to: `appid === app_id`,
     breaks: 'fen are taken for cents of any currency',
-    test: everyNotice,
+    test: ofBoth,
     match: '*a signed notice for another account*',
   },
   {
@@ -74,7 +73,7 @@ export const notices: Fault[] = [
     from: `if (!isPaid(content)) return {`,
     to: `if (!content.trade_state) return {`,
     breaks: 'a transaction that is closed pays',
-    test: everyNotice,
+    test: ofBoth,
     match: '*notices that report no money*',
   },
   {
@@ -82,7 +81,7 @@ export const notices: Fault[] = [
     from: `if (!certificate || certificate.until <= now())`,
     to: `if (!certificate || certificate.until)`,
     breaks: 'a good certificate counts for nothing while the list of WeChat is away',
-    test: wechats,
+    test: ofOneCompany,
     match: 'a known certificate*',
   },
   {
@@ -90,7 +89,7 @@ export const notices: Fault[] = [
     from: `serial.startsWith(publicKeyId)`,
     to: `serial.startsWith('0')`,
     breaks: 'the name of an unknown public key makes this service ask for certificates',
-    test: wechats,
+    test: ofOneCompany,
     match: 'while the platform changes*',
   },
   {
@@ -98,7 +97,7 @@ export const notices: Fault[] = [
     from: `timeSince(download.at) >= certificatesRestMs`,
     to: `timeSince(download.at) >= 0`,
     breaks: 'each notice under an unknown name makes this service ask for certificates',
-    test: wechats,
+    test: ofOneCompany,
     match: 'what does not open*',
   },
   {
@@ -106,7 +105,7 @@ export const notices: Fault[] = [
     from: `!verifyRsa(signedText(fields), fields.sign ?? '', key)`,
     to: `!fields.sign`,
     breaks: 'any text is a signature of Alipay',
-    test: alipayNotices,
+    test: ofOneCompany,
     match: 'a notice with a changed*',
   },
   {
@@ -114,7 +113,7 @@ export const notices: Fault[] = [
     from: `.filter((name) => !unsigned.has(name))`,
     to: `.filter((name) => !unsigned.has(name) && fields[name])`,
     breaks: 'an empty field may be added to a signed notice',
-    test: alipayNotices,
+    test: ofOneCompany,
     match: 'V3*',
   },
   {
@@ -122,7 +121,7 @@ export const notices: Fault[] = [
     from: `new Set(['sign', 'sign_type'])`,
     to: `new Set(['sign'])`,
     breaks: 'sign_type counts as signed, so that no notice of Alipay is genuine',
-    test: alipayNotices,
+    test: ofOneCompany,
     match: 'V3*',
   },
   {
@@ -130,7 +129,7 @@ export const notices: Fault[] = [
     from: `fields.app_id === app_id && (seller_id`,
     to: `(seller_id`,
     breaks: 'the money of another application pays',
-    test: everyNotice,
+    test: ofBoth,
     match: '*a signed notice for another account*',
   },
   {
@@ -138,7 +137,7 @@ export const notices: Fault[] = [
     from: `(seller_id === undefined || fields.seller_id === seller_id)`,
     to: `fields.seller_id !== ''`,
     breaks: 'the money of another seller pays',
-    test: everyNotice,
+    test: ofBoth,
     match: '*a signed notice for another account*',
   },
   {
@@ -146,7 +145,7 @@ export const notices: Fault[] = [
     from: `if (!paid?.paidAt) return`,
     to: `if (!paid) return`,
     breaks: 'a refund pays whose fields are moved about',
-    test: alipayNotices,
+    test: ofOneCompany,
     match: 'a field that is hidden*',
   },
   {
@@ -154,7 +153,7 @@ export const notices: Fault[] = [
     from: `.test(trade_status) && !isRefund(fields)`,
     to: `.test(trade_status)`,
     breaks: 'a refund pays',
-    test: everyNotice,
+    test: ofBoth,
     match: '*notices that report no money*',
   },
   {
@@ -162,7 +161,7 @@ export const notices: Fault[] = [
     from: `if (authenticity === 'foreign') return 'payment_merchant_mismatch';`,
     to: ``,
     breaks: 'a foreign notice is taken for ours',
-    test: everyNotice,
+    test: ofBoth,
     match: '*a signed notice for another account*',
   },
   {
@@ -171,7 +170,7 @@ export const notices: Fault[] = [
 `,
     to: ``,
     breaks: 'a foreign notice is not flagged',
-    test: everyNotice,
+    test: ofBoth,
     match: '*a signed notice for another account*',
   },
   {
@@ -180,7 +179,7 @@ export const notices: Fault[] = [
     to: `  void recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' }).catch(() => undefined);
   const callback = { id: 0, period: 0 };`,
     breaks: 'a notice is acknowledged before it is committed',
-    test: everyNotice,
+    test: ofBoth,
     match: '*no yes before*',
   },
   {
@@ -196,7 +195,7 @@ export const notices: Fault[] = [
     from: `p.pay_time = COALESCE(c.paid_at, c.created_at)`,
     to: `p.pay_time = c.created_at`,
     breaks: 'money is booked on the day its notice came',
-    test: wechats,
+    test: ofOneCompany,
     match: 'whether an order can still be paid*',
   },
 ];

@@ -1,5 +1,6 @@
 // What a company's answer does to a payment and its order: closing, expiring, failing, and answers that do not count. Payments
-// in doubt: when their company is asked again, and when the service notifies a person.
+// in doubt: when their company is asked again, and when the service notifies a person. And the account of a method, which
+// stays while its company owes an answer and can be corrected otherwise.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
@@ -8,15 +9,27 @@ import { askChannel } from '../../src/jobs/ask-channel.js';
 import { expireOrder } from '../../src/jobs/expire-order.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { flagForAttention } from '../../src/models/trade/payment-attention.js';
-import { claimFollowUp, followSince } from '../../src/models/trade/payment-follow-up.js';
+import {
+  claimFollowUp,
+  follow,
+  followSince,
+  followUpOf,
+  unfollow,
+} from '../../src/models/trade/payment-follow-up.js';
+import { runRefund } from '../../src/models/trade/refund-run.js';
 import { sweep } from '../../src/worker/sweeper.js';
+import { AlipayPlatform } from '../support/alipay-platform.js';
 import { untouched } from '../support/callbacks.js';
+import type { Answer } from '../support/client.js';
 import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
-import { makeOrder } from '../support/factories.js';
-import type { Notice } from '../support/notices.js';
+import { makeOrder, unique } from '../support/factories.js';
+import { refused, yes, type Notice } from '../support/notices.js';
+import { holding, lockWaits } from '../support/other-connection.js';
+import { booksOf, refundRow } from '../support/refunds.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import type { ResultMood } from '../support/result-dials.js';
+import { until } from '../support/until.js';
 
 // Without a worker nothing is asked but by these tests.
 const service = serviceTest({ withWorker: false });
@@ -239,17 +252,11 @@ const unverifiable = ({ payment_no }: Placed): Notice =>
     mutate: ({ headers, body }) => ({ headers: { ...headers, 'Wechatpay-Nonce': 'another' }, body }),
   });
 
-/** Places a payment over a method of its own. */
-async function placeOver(config: Record<string, string>, more: object = {}): Promise<Placed> {
-  const { data: method } = await service.admin.post('/payment-methods', { type: 'alipay', config });
-  const { order_no } = await makeOrder(service.admin, '69.00', more);
-  const body = { order_no, payment_method_id: method.id, initiate: true };
-  const { data, text } = await service.admin.post('/payments', body);
-  if (!data) throw new Error(text);
-  return data;
-}
-
-const soon = { expire_in_seconds: 600 };
+/** Places a payment with Alipay over a method that takes another key for Alipay's. */
+const placeMistyped = async (): Promise<Placed> => {
+  const methodId = await companies.newMethod('alipay', { alipay_public_key: newRsaKeys().publicPem });
+  return place('alipay', { methodId, expire_in_seconds: 1800 });
+};
 
 const notificationsOf = async ({ payment_no }: Placed): Promise<number> =>
   (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
@@ -301,8 +308,7 @@ test.serial(
   'a callback that cannot be verified flags its payment when the company cannot be understood either',
   async (t) => {
     const { alipay } = companies;
-    const config = { ...alipay.resultConfig, alipay_public_key: newRsaKeys().publicPem };
-    const payment = await placeOver(config, { expire_in_seconds: 1800 });
+    const payment = await placeMistyped();
     alipay.pay(payment.gateway.pay_url);
     const notice = alipay.notice(alipay.paid(payment.gateway.pay_url));
     t.is(await askNow(payment), 'unanswered');
@@ -331,8 +337,7 @@ test.serial(
 
 test.serial('a worker that dies while it asks takes no doubt with it', async (t) => {
   const { alipay } = companies;
-  const config = { ...alipay.resultConfig, alipay_public_key: newRsaKeys().publicPem };
-  const payment = await placeOver(config, { expire_in_seconds: 1800 });
+  const payment = await placeMistyped();
   const notice = alipay.notice(alipay.paid(payment.gateway.pay_url));
   t.like(await send('alipay', notice), { status: 400, slug: 'payment_sign_invalid' });
   await makeDue(payment);
@@ -349,7 +354,7 @@ test.serial('a worker that dies while it asks takes no doubt with it', async (t)
 
 test.serial('a callback over a method whose secrets do not open flags its payment', async (t) => {
   const { alipay } = companies;
-  const payment = await placeOver(alipay.resultConfig);
+  const payment = await place('alipay', { methodId: await companies.newMethod('alipay') });
   const secrets = JSON.stringify({ private_key: 'v1:AAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA:AAAA' });
   await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [secrets, payment.payment_method_id]);
   const answer = await send('alipay', alipay.notice(alipay.paid(payment.gateway.pay_url)));
@@ -387,9 +392,8 @@ for (const status of ['pending', 'failed'])
     `a genuine callback has a ${status} payment asked about that was asked about no more`,
     async (t) => {
       const { alipay } = companies;
-      const payment = await place('alipay');
+      const payment = await place('alipay', { isFollowed: false });
       pay('alipay', payment);
-      await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment.payment_no]);
       await change('UPDATE payments SET status = ? WHERE payment_no = ?', [status, payment.payment_no]);
       const refunded = alipay.paid(payment.gateway.pay_url, { refund_fee: '1.00' });
       t.is((await send('alipay', alipay.notice(refunded))).text, 'success');
@@ -401,11 +405,9 @@ for (const status of ['pending', 'failed'])
   );
 
 test.serial('what is followed afterwards may be opened for a day from then', async (t) => {
-  const payment = await place('alipay', { isOpened: false });
-  const { payment_no } = payment;
-  await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment_no]);
+  const payment = await place('alipay', { isOpened: false, isFollowed: false });
   await change('UPDATE payments SET created_at = created_at - INTERVAL 26 HOUR WHERE payment_no = ?', [
-    payment_no,
+    payment.payment_no,
   ]);
   await followSince(new Date(Date.now() - 2 * 86_400_000), ['alipay']);
   t.is(await ask(payment), 'absent');
@@ -416,11 +418,11 @@ test.serial('what is followed afterwards may be opened for a day from then', asy
 });
 
 test.serial('what was cancelled with its expired order is followed afterwards, too', async (t) => {
+  // As placed while the results were closed.
+  const soon = { expire_in_seconds: 600, isFollowed: false };
   const [paid, unpaid] = [await place('alipay', soon), await place('wechat', soon)];
   pay('alipay', paid);
   for (const payment of [paid, unpaid]) {
-    // As placed while the results were closed.
-    await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment.payment_no]);
     await growOlder(payment, 11);
     t.is(await expire(payment), 'cancelled');
   }
@@ -453,4 +455,181 @@ test.serial('what a company does not close a day after its expiry is left to a p
   await growOlder(payment, 48 * 60 + 1);
   t.is(await askNow(payment), 'waiting');
   t.like(await shown(payment), { needs_attention: true, fail_reason: 'channel_unanswered', follow_up: null });
+});
+
+const otherAccount = { app_id: '2021000000000099', seller_id: '2088531891668799' };
+
+const changeMethod = (id: number, config: Record<string, string>, more: object = {}): Promise<Answer> =>
+  service.admin.put(`/payment-methods/${id}`, { config, ...more });
+
+/** A pending payment over that method. */
+async function newPayment(payment_method_id: number, more: object = {}): Promise<Answer> {
+  const { order_no } = await makeOrder(service.admin, '69.00', { expire_in_seconds: 3600 });
+  return service.admin.post('/payments', { order_no, payment_method_id, ...more });
+}
+
+const placeAgain = (paymentNo: string): Promise<Answer> => service.admin.post(`/payments/${paymentNo}/place`);
+
+const accountOf = ({ data }: Answer): string | null =>
+  new URL(data.gateway.pay_url).searchParams.get('app_id');
+
+test.serial(
+  'an account that changes just before a payment is followed is the one it is placed in',
+  async (t) => {
+    const id = await companies.newMethod('alipay');
+    const { payment_no } = (await newPayment(id)).data;
+    const letGo = await holding(
+      `INSERT INTO payment_follow_ups (payment_no, period, type, expire_at, until_at, due_at, created_at)
+     VALUES (?, 202611, 'alipay', NOW(3), NOW(3), NOW(3), NOW(3))`,
+      [payment_no],
+    );
+    const placing = placeAgain(payment_no);
+    await until(async () => (await lockWaits('payment_follow_ups')) > 0);
+    t.is((await changeMethod(id, otherAccount)).status, 200);
+    await letGo();
+    t.is(accountOf(await placing), otherAccount.app_id);
+    t.is((await changeMethod(id, companies.alipay.resultConfig)).errorCode, 'payment_method_account_in_use');
+  },
+);
+
+test.serial('placing waits for a change of the account that is under way', async (t) => {
+  const id = await companies.newMethod('alipay');
+  const { payment_no } = (await newPayment(id)).data;
+  const code = unique('code_');
+  const letGo = await holding(
+    `INSERT INTO payment_methods (name, code, type, config, secrets, is_active, sort, created_at, updated_at)
+     VALUES ('x', ?, 'alipay', '{}', '{}', 1, 0, NOW(3), NOW(3))`,
+    [code],
+  );
+  // It has found nothing open and waits for that code.
+  const changing = changeMethod(id, otherAccount, { code });
+  await until(async () => (await lockWaits('payment_methods')) > 0);
+  const placing = placeAgain(payment_no);
+  await until(async () => (await lockWaits('payment_methods')) > 1);
+  await letGo();
+  t.is((await changing).status, 200);
+  t.is(accountOf(await placing), otherAccount.app_id);
+});
+
+const refund = ({ payment_no }: { payment_no: string }, destination: string): Promise<Answer> =>
+  service.admin.post('/refunds', { payment_no, destination, reason: 'sold out' });
+
+/** A run of a refund that is due. */
+async function run(refundNo: string): Promise<void> {
+  await change('UPDATE refunds SET due_at = created_at WHERE refund_no = ?', [refundNo]);
+  await runRefund(refundNo, signal);
+}
+
+test.serial(
+  'a refund in an account that does not know its payment fails, and the money can go back',
+  async (t) => {
+    const { alipay } = companies;
+    const second = await AlipayPlatform.start();
+    t.teardown(() => second.stop());
+    Object.assign(second, { appId: otherAccount.app_id, sellerId: otherAccount.seller_id });
+    const id = await companies.newMethod('alipay');
+    const { data: payment } = await newPayment(id, { initiate: true });
+    alipay.pay(payment.gateway.pay_url);
+    await service.admin.post(`/payments/${payment.payment_no}/query`);
+    t.is((await changeMethod(id, second.resultConfig)).status, 200);
+    const { refund_no } = (await refund(payment, 'channel')).data;
+    await run(refund_no);
+    t.is((await refundRow(refund_no)).status, 'processing', 'a query confirms it');
+    t.is((await changeMethod(id, alipay.resultConfig)).errorCode, 'payment_method_account_in_use');
+    await run(refund_no);
+    t.like(await refundRow(refund_no), {
+      ...{ status: 'failed', code: 'ACQ.TRADE_NOT_EXIST', fail_reason: 'refund_failed', needs_attention: 1 },
+    });
+    t.like(await booksOf(payment), { refund_reserved: '0.00', refunded_amount: '0.00' });
+    t.is((await changeMethod(id, alipay.resultConfig)).status, 200);
+    const again = (await refund(payment, 'channel')).data;
+    await change(`UPDATE refunds SET status = 'waiting' WHERE refund_no = ?`, [again.refund_no]);
+    t.is(
+      (await changeMethod(id, second.resultConfig)).errorCode,
+      'payment_method_account_in_use',
+      'one that waits',
+    );
+    await change(`UPDATE refunds SET status = 'pending' WHERE refund_no = ?`, [again.refund_no]);
+    // Refunds of one payment keep their distance.
+    await change('UPDATE refunds SET sent_at = created_at - INTERVAL 1 MINUTE WHERE refund_no = ?', [
+      refund_no,
+    ]);
+    await run(again.refund_no);
+    t.like(await booksOf(payment), { refunded_amount: '69.00' });
+  },
+);
+
+const inUse = { status: 400, errorCode: 'payment_method_account_in_use' };
+
+test.serial('nothing that names the account changes while a payment is open in it', async (t) => {
+  const others = {
+    wechat: { app_id: 'wx0000000000000000', mch_id: '1900000009', gateway: companies.alipay.url },
+    alipay: { app_id: otherAccount.app_id, gateway: companies.wechat.url },
+  };
+  for (const type of types) {
+    const id = await companies.newMethod(type);
+    await place(type, { methodId: id });
+    for (const [name, value] of Object.entries(others[type]))
+      t.like(await changeMethod(id, { [name]: value }), inUse, `${type} ${name}`);
+    t.is((await changeMethod(id, { notify_url: 'https://shop.test/' })).status, 200);
+  }
+});
+
+test.serial('a wrong merchant is corrected after the company has refused a payment', async (t) => {
+  const { wechat } = companies;
+  const id = await companies.newMethod('wechat', { mch_id: '1900000009' });
+  const refused = await newPayment(id, { initiate: true });
+  t.like(refused, { status: 502, errorCode: 'third_party_error' });
+  t.is((await changeMethod(id, { mch_id: wechat.mchId })).status, 200);
+  const [payment] = (await service.admin.get('/payments?status=pending&page_size=1')).data.list;
+  t.is(payment.payment_method_id, id);
+  t.is((await placeAgain(payment.payment_no)).status, 200);
+  t.like(await changeMethod(id, { mch_id: '1900000009' }), inUse);
+});
+
+test.serial(
+  'a wrong seller is corrected while a payment is open, and its callback is then taken',
+  async (t) => {
+    const { alipay } = companies;
+    const id = await companies.newMethod('alipay', { seller_id: otherAccount.seller_id });
+    const { data: payment } = await newPayment(id, { initiate: true });
+    alipay.pay(payment.gateway.pay_url);
+    const notice = companies.noticeOf('alipay', payment);
+    const send = () => companies.send('alipay', notice);
+    t.like(await send(), refused('payment_merchant_mismatch'));
+    t.is((await changeMethod(id, { seller_id: alipay.sellerId })).status, 200);
+    t.deepEqual(await send(), yes.alipay);
+  },
+);
+
+test.serial(
+  'what the company may have taken holds the account, whatever a repeated placing comes to',
+  async (t) => {
+    const { wechat } = companies;
+    const id = await companies.newMethod('wechat');
+    const { payment_no } = (await newPayment(id)).data;
+    for (const mood of ['resetting', 'refusing'] as const) {
+      wechat.mood = mood;
+      t.is((await placeAgain(payment_no)).status, 502, mood);
+      t.like(await changeMethod(id, { mch_id: '1900000009' }), inUse, mood);
+    }
+    wechat.mood = 'well';
+  },
+);
+
+test.serial('a payment that was placed before results were open is followed when it is paid', async (t) => {
+  const id = await companies.newMethod('wechat');
+  const { data: payment } = await newPayment(id, { initiate: true });
+  await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment.payment_no]);
+  companies.pay('wechat', payment);
+  t.like(await placeAgain(payment.payment_no), { status: 502 });
+  t.truthy((await companies.shown(payment)).follow_up);
+});
+
+test.serial('of two placings at the same time a refused one leaves the follow-up of the other', async (t) => {
+  const { payment_no } = (await newPayment(await companies.newMethod('wechat'))).data;
+  const first = await follow(payment_no, 'wechat', null);
+  const second = await follow(payment_no, 'wechat', null);
+  for (const one of [first, second]) await unfollow(payment_no, one);
+  t.truthy(await followUpOf(payment_no));
 });

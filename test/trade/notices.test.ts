@@ -1,290 +1,533 @@
-// Rules for the notices of every company: one effect however often they arrive, and only stored ones are acknowledged.
+// Notices while PAYMENT_CHANNEL_RESULTS opens them. Of WeChat Pay: only notices signed, sealed and meant for this merchant pay. And
+// their keys: certificates that cannot be downloaded again, and one APIv3 key among many methods. Of Alipay: every field is signed,
+// and meant for this application.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
-import test from 'ava';
-import { openApiDocument } from '../../src/api/declare/openapi.js';
-import { routes } from '../../src/api/payment-notify.js';
+import test, { type ExecutionContext } from 'ava';
+import { alipay } from '../../src/lib/channels/alipay.js';
 import { change, select } from '../../src/lib/database/db.js';
-import { seal } from '../../src/lib/secrets/secret-box.js';
+import { fieldsOf } from '../../src/lib/input/body-fields.js';
 import { setClock } from '../../src/lib/values/clock.js';
+import { Money } from '../../src/lib/values/money.js';
+import type { NoticeDials, NoticeForm } from '../support/alipay-platform.js';
 import { untouched } from '../support/callbacks.js';
-import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
-import type { MadePayment } from '../support/factories.js';
+import { outcome } from '../support/client.js';
+import { companiesTest, type Placed } from '../support/companies.js';
+import { makeOrder } from '../support/factories.js';
 import { deliver, flagged, refused, yes, type Notice, type NoticeAnswer } from '../support/notices.js';
-import { holding } from '../support/other-connection.js';
-import { startApi, type TestProcess } from '../support/processes.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
-import { until } from '../support/until.js';
+import { WechatPlatform } from '../support/wechat-platform.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
-const { noticeOf, send: sendOne, trace } = companies;
-/** It waits and gives up as in production. */
-let other: TestProcess;
-
-test.before(async () => {
-  other = await startApi({ CALLBACK_WAIT_MS: '2000', CALLBACK_DEADLINE_MS: '2000' });
-});
+const { trace } = companies;
 
 test.afterEach.always(() => setClock());
 
-/** Nobody asks the company about it, which has tests of its own (asking.test.ts). */
-const place = (type: Type, methodId?: number): Promise<Placed> =>
-  companies.place(type, { methodId, isFollowed: false });
+/** Nobody asks the company about it. */
+const place = (methodId?: number): Promise<Placed> =>
+  companies.place('wechat', { methodId, isFollowed: false });
 
-const send = (type: Type, notice: Notice, repeat = 1, url = service.url): Promise<NoticeAnswer[]> =>
-  deliver(`${url}/api/payment/notify/${type}`, notice, repeat);
+const send = (notice: Notice, repeat: number): Promise<NoticeAnswer[]> =>
+  deliver(`${service.url}/api/payment/notify/wechat`, notice, repeat);
 
-/** Where the newest attempt is replayed. */
-async function replayPath(payment: MadePayment): Promise<string> {
-  const [{ id }] = (await companies.shown(payment)).callbacks;
-  return `/payments/${payment.payment_no}/callbacks/${id}/replay`;
+const sendOne = (notice: Notice): Promise<NoticeAnswer> => companies.send('wechat', notice);
+
+/** One of its own, for tests of its keys. */
+async function newPlatform(t: ExecutionContext): Promise<WechatPlatform> {
+  const platform = await WechatPlatform.start();
+  t.teardown(() => platform.stop());
+  return platform;
 }
 
-/** As the company reads an answer: WeChat the status, Alipay the word. */
-const isYes = (type: Type, { status, text }: NoticeAnswer): boolean =>
-  type === 'wechat' ? status === 200 || status === 204 : text === 'success';
+test.serial('a stored notice shows what was sealed and no signature', async (t) => {
+  const payment = await place();
+  const notice = companies.wechat.notice(companies.wechat.paid(payment.payment_no));
+  const forged = { ...notice, headers: { ...notice.headers, 'Wechatpay-Nonce': 'another' } };
+  await sendOne(forged);
+  await sendOne(notice);
+  const { data, text } = await service.admin.get(`/payments/${payment.payment_no}`);
+  t.is(data.callbacks[0].body.resource.trade_state, 'SUCCESS');
+  const rows = await select<object>('SELECT * FROM payment_callbacks WHERE payment_no = ?', [
+    payment.payment_no,
+  ]);
+  for (const shown of [text, JSON.stringify(rows)])
+    t.false(shown.includes(notice.headers['Wechatpay-Signature'] ?? ''));
+});
 
-// What each company has in its place.
-const foreign = {
-  wechat: [
-    { mchid: '1900000002' },
-    { appid: 'wx0000000000000000' },
-    { appid: 'wx0000000000000000', trade_state: 'CLOSED' },
-    { amount: { total: 6900, payer_total: 6900, currency: 'USD', payer_currency: 'CNY' } },
-    { amount: { total: 6900 } },
+const mutations: [string, (notice: Notice) => Notice, slug?: string][] = [
+  ['another body', ({ headers, body }) => ({ headers, body: body.replace('支付成功', '支付失败') })],
+  [
+    'its body written otherwise',
+    ({ headers, body }) => ({ headers, body: JSON.stringify(JSON.parse(body)) }),
   ],
-  alipay: [{ app_id: '2021000000000002' }, { seller_id: '2088000000000000' }],
-};
-const otherAmount = {
-  wechat: { amount: { total: 6899, payer_total: 6899, currency: 'CNY', payer_currency: 'CNY' } },
-  alipay: { total_amount: '0.01' },
-};
-const coupon = {
-  wechat: { amount: { total: 6900, payer_total: 1, currency: 'CNY', payer_currency: 'CNY' } },
-  alipay: { receipt_amount: '0.01', buyer_pay_amount: '0.01' },
-};
-const noMoney: Record<Type, (payment: Placed) => Notice[]> = {
-  wechat: (payment) => [
-    companies.wechat.refunded(payment.payment_no),
-    noticeOf('wechat', payment, { trade_state: 'CLOSED' }),
+  ['a blank behind its body', ({ headers, body }) => ({ headers, body: `${body} ` })],
+  ['a byte order mark before its body', ({ headers, body }) => ({ headers, body: `\uFEFF${body}` })],
+  ['another event', ({ headers, body }) => ({ headers, body: body.replace('TRANSACTION', 'REFUND') })],
+  [
+    'another sealed text',
+    ({ headers, body }) => ({
+      headers,
+      body: body.replace(/"ciphertext":"(.)/, (_, one) => `"ciphertext":"${one === 'A' ? 'B' : 'A'}`),
+    }),
+    'payment_notify_invalid',
   ],
-  alipay: (payment) =>
+  ...['Timestamp', 'Nonce', 'Signature', 'Serial'].flatMap((name): [string, (notice: Notice) => Notice][] => [
     [
-      { trade_status: 'WAIT_BUYER_PAY' },
-      { trade_status: 'TRADE_CLOSED' },
-      { trade_status: 'TRADE_SUCCESS', gmt_refund: '2026-11-25 10:00:00.123', refund_fee: '1.00' },
-      { trade_status: 'TRADE_CLOSED', out_biz_no: 'REF1', refund_fee: '69.00' },
-    ].map((more) => noticeOf('alipay', payment, more)),
-};
+      `another Wechatpay-${name}`,
+      ({ headers, body }) => ({
+        headers: {
+          ...headers,
+          [`Wechatpay-${name}`]: `${headers[`Wechatpay-${name}`]}`.replace(/^./, (one) =>
+            one === '1' ? '2' : '1',
+          ),
+        },
+        body,
+      }),
+    ],
+    [
+      `no Wechatpay-${name}`,
+      ({ headers, body }) => ({
+        headers: Object.fromEntries(Object.entries(headers).filter(([key]) => key !== `Wechatpay-${name}`)),
+        body,
+      }),
+    ],
+  ]),
+];
 
-/** New ones of a company, which its method does not know yet. */
-const keys = newRsaKeys();
-
-for (const type of types) {
-  test.serial(`${type}: a signed notice pays, and a repeat changes nothing`, async (t) => {
-    const payment = await place(type);
-    const [wechatTime, alipayTime] = ['2026-11-25T08:30:01+08:00', '2026-11-25 08:30:01'];
-    const number = `T-1-${type}`;
-    const more = {
-      success_time: wechatTime,
-      gmt_payment: alipayTime,
-      transaction_id: number,
-      trade_no: number,
-    };
-    const notice = noticeOf(type, payment, more);
-    t.deepEqual(await sendOne(type, notice), yes[type]);
-    const { payment: after, order, verdicts } = await trace(payment);
-    const pay_time = '2026-11-25T00:30:01.000Z';
-    t.deepEqual(after, {
-      ...{ status: 'paid', third_party_no: number, pay_time, needs_attention: false, fail_reason: null },
-    });
-    t.deepEqual(order, { status: 'paid', payment_no: payment.payment_no, paid_at: new Date(pay_time) });
-    t.deepEqual(verdicts, ['paid']);
-    const finished = noticeOf(type, payment, { ...more, trade_status: 'TRADE_FINISHED' });
-    for (const again of [notice, finished]) t.deepEqual(await sendOne(type, again), yes[type]);
-    t.deepEqual((await trace(payment)).payment, after);
-    const { text } = await service.admin.get(`/payments/${payment.payment_no}`);
-    const signature = notice.headers['Wechatpay-Signature'] ?? new URLSearchParams(notice.body).get('sign');
-    t.false(text.includes(signature ?? '-'));
-  });
-
-  test.serial(
-    `${type}: a signed notice for another account or currency is flagged and pays nothing`,
-    async (t) => {
-      for (const more of foreign[type]) {
-        const payment = await place(type);
-        const slug = 'payment_merchant_mismatch';
-        t.like(await sendOne(type, noticeOf(type, payment, more)), refused(slug), JSON.stringify(more));
-        t.deepEqual(await trace(payment), { ...flagged(slug), verdicts: [slug] });
-        t.deepEqual(await sendOne(type, noticeOf(type, payment)), yes[type]);
-      }
-    },
-  );
-
-  test.serial(`${type}: another amount is flagged; what a coupon takes off is none of it`, async (t) => {
-    const payment = await place(type);
-    const other = noticeOf(type, payment, otherAmount[type]);
-    t.like(await sendOne(type, other), refused('payment_amount_mismatch'));
-    t.like(await trace(payment), flagged('payment_amount_mismatch'));
-    t.deepEqual(await sendOne(type, noticeOf(type, payment, coupon[type])), yes[type]);
-    t.is((await trace(payment)).payment.status, 'paid');
-  });
-
-  test.serial(`${type}: notices that report no money are stored and pay nothing`, async (t) => {
-    const payment = await place(type);
-    const notices = noMoney[type](payment);
-    for (const notice of notices) t.deepEqual(await sendOne(type, notice), yes[type]);
-    // The refund was not made here, so a person looks at it.
-    t.deepEqual(await trace(payment), {
-      ...flagged('refunded_elsewhere'),
-      verdicts: notices.map(() => 'noted'),
-    });
-    const stored = await select<object>(
-      'SELECT DISTINCT state, sealed FROM payment_callbacks WHERE payment_no = ?',
-      [payment.payment_no],
-    );
-    t.deepEqual(stored, [{ state: 'settled', sealed: null }]);
-    t.is((await service.admin.post(await replayPath(payment))).data.outcome, 'noted');
-  });
-
-  test.serial(
-    `${type}: a refused notice is replayed once the key is right, by the clock of then`,
-    async (t) => {
-      const name = type === 'wechat' ? 'platform_public_key' : 'alipay_public_key';
-      const serial = 'PUB_KEY_ID_0119000000012025';
-      const id = await companies.newMethod(type, {
-        [name]: companies[type].keys.publicPem,
-        ...(type === 'wechat' && { platform_public_key_id: serial }),
-      });
-      const payment = await place(type, id);
-      const { wechat, alipay } = companies;
-      const notice =
-        type === 'wechat'
-          ? wechat.notice(wechat.paid(payment.payment_no), { by: { keys, serial } })
-          : alipay.notice(alipay.paid(payment.gateway.pay_url), { keys });
-      t.like(await sendOne(type, notice), refused('payment_sign_invalid'));
-      const path = await replayPath(payment);
-      t.is((await service.admin.post(path)).errorCode, 'payment_sign_invalid');
-      await service.admin.put(`/payment-methods/${id}`, { config: { [name]: keys.publicPem } });
-      setClock(new Date(Date.now() + 3_600_000));
-      t.is((await service.admin.post(path)).data.outcome, 'paid');
-      t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
-    },
-  );
-
-  test.serial(`${type}: many copies of a notice at once have one effect`, async (t) => {
-    const payment = await place(type);
-    const notice = noticeOf(type, payment);
-    // More than there are connections.
-    const answers = await send(type, notice, 60);
-    // What is not stored in time is answered 503, so that it comes again.
-    t.true(answers.every((answer) => isYes(type, answer) || answer.status === 503));
-    t.true(answers.some((answer) => isYes(type, answer)));
-    await until(async () => (await trace(payment)).payment.status === 'paid', 20_000);
-    const rows = await select<{ state: string; verdict: string; total: number }>(
-      `SELECT state, verdict, COUNT(*) AS total FROM payment_callbacks WHERE payment_no = ? AND state <> 'pending'
-       GROUP BY state, verdict`,
-      [payment.payment_no],
-    );
-    t.deepEqual(
-      rows.filter(({ verdict }) => verdict !== 'already_paid'),
-      [{ state: 'settled', verdict: 'paid', total: 1 }],
-    );
-    t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
-    t.true(isYes(type, await sendOne(type, notice)));
-  });
-
-  test.serial(`${type}: no yes before the notice is committed`, async (t) => {
-    const payment = await place(type);
-    const notice = noticeOf(type, payment, { transaction_id: 'T-HELD', trade_no: 'T-HELD' });
-    // Somebody else is about to store the same number, so that this one waits.
-    const letGo = await holding(
-      'INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES (?, ?, ?)',
-      [type, 'T-HELD', payment.payment_no],
-    );
-    const answers = await send(type, notice, 1, other.url).finally(letGo);
-    t.false(answers.some((answer) => isYes(type, answer)));
-    t.is(answers[0]?.status, 503);
-    t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
-    t.true(isYes(type, await sendOne(type, notice)));
-    t.is((await trace(payment)).payment.status, 'paid');
+for (const [what, mutate, slug = 'payment_sign_invalid'] of mutations) {
+  test.serial(`a notice with ${what} changes no state`, async (t) => {
+    const payment = await place();
+    const inside = companies.wechat.paid(payment.payment_no);
+    // The certificates are known, so that a wrong serial number is compared with them.
+    t.like(await sendOne(companies.wechat.notice(inside, { mutate })), refused(slug));
+    const { verdicts, ...rest } = await trace(payment);
+    t.deepEqual(rest, slug === 'payment_sign_invalid' ? flagged('notice_unverified') : untouched);
+    t.deepEqual(verdicts, slug === 'payment_sign_invalid' ? [slug] : []);
+    t.deepEqual(await sendOne(companies.wechat.notice(inside)), yes.wechat);
+    t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false, fail_reason: null });
   });
 }
 
-test.serial('the document has the yes of each company', async (t) => {
-  const { paths } = (await openApiDocument(routes)) as unknown as Document;
-  const responses = paths['/api/payment/notify/{type}']?.post.responses;
-  t.regex(responses?.[204]?.description ?? '', /^The acknowledgement that wechat expects/);
-  t.like(responses?.[200]?.content?.['text/plain'], { schema: { const: 'success' } });
-});
-
-interface Document {
-  paths: Record<
-    string,
-    { post: { responses: Record<number, { description: string; content?: Record<string, object> }> } }
-  >;
-}
-
-/** A notice of Alipay that was refused, and that is right as it is stored: its fields alone, as earlier releases did. */
-async function refusedByMistake(payment: Placed): Promise<string> {
-  const { headers, body } = noticeOf('alipay', payment);
-  const forged = { headers, body: body.replace('sign=', 'sign=A') };
-  const { slug } = await sendOne('alipay', forged);
-  if (slug !== 'payment_sign_invalid') throw new Error(slug);
-  const fields = Object.fromEntries(new URLSearchParams(body));
-  await change('UPDATE payment_callbacks SET sealed = ? WHERE payment_no = ?', [
-    seal(JSON.stringify(fields)),
-    payment.payment_no,
-  ]);
-  return replayPath(payment);
-}
-
-test.serial('a refusal of earlier releases, which has its fields alone, is replayed', async (t) => {
-  const path = await refusedByMistake(await place('alipay'));
-  t.is((await service.admin.post(path)).data.outcome, 'paid');
-});
-
-test.serial('a replay that takes longer answers processing, and pays', async (t) => {
-  const payment = await place('alipay');
-  const path = await refusedByMistake(payment);
-  const letGo = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [
-    payment.payment_no,
-  ]);
-  const { data } = await service.admin.at(other.url).post(path).finally(letGo);
-  t.is(data.outcome, 'processing');
-  await until(async () => (await trace(payment)).payment.status === 'paid');
-});
-
-test.serial('only what is stored is a yes while the API stops', async (t) => {
-  const placed: [Type, Placed][] = [];
-  for (const type of types) for (let count = 0; count < 10; count++) placed.push([type, await place(type)]);
-  const sendTo = async (type: Type, payment: Placed) => {
-    const answer = await send(type, noticeOf(type, payment), 1, other.url).catch(() => []);
-    return { payment, isYes: answer.some((one) => isYes(type, one)) };
-  };
-  const [type, payment] = placed[0] as [Type, Placed];
-  const sendAll = () => placed.map((one) => sendTo(...one));
-  await until(async () => (await sendTo(type, payment)).isYes);
-  const early = sendAll();
-  await Promise.race(early);
-  const code = other.stop();
-  const late = sendAll();
-  t.is(await code, 0);
-  const all = await Promise.all([...early, ...late]);
-  for (const answer of all) {
-    if (!answer.isYes) continue;
-    const rows = await select('SELECT id FROM payment_callbacks WHERE payment_no = ? AND state <> ?', [
-      answer.payment.payment_no,
-      'refused',
-    ]);
-    t.true(rows.length > 0);
+test.serial('a notice signed more than five minutes away from its arrival is refused', async (t) => {
+  const payment = await place();
+  const inside = companies.wechat.paid(payment.payment_no);
+  for (const seconds of [-310, 310, -86_400]) {
+    const at = new Date(Date.now() + seconds * 1000);
+    t.like(
+      await sendOne(companies.wechat.notice(inside, { at })),
+      refused('payment_sign_invalid'),
+      `${seconds} s`,
+    );
   }
-  const answersYet = await send('wechat', { headers: {}, body: '{}' }, 1, other.url).then(
-    () => true,
-    () => false,
+  t.deepEqual(
+    await sendOne(companies.wechat.notice(inside, { at: new Date(Date.now() - 280_000) })),
+    yes.wechat,
   );
-  t.false(answersYet);
+});
+
+test.serial('a probe is refused without attention, and the notice after it pays', async (t) => {
+  const payment = await place();
+  const inside = companies.wechat.paid(payment.payment_no);
+  t.like(
+    await sendOne(companies.wechat.notice(inside, { signTest: true })),
+    refused('payment_notify_invalid'),
+  );
+  t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
+  t.deepEqual(await sendOne(companies.wechat.notice(inside)), yes.wechat);
+  t.is((await trace(payment)).payment.status, 'paid');
+});
+
+test.serial('paid money without a number or a readable total is refused and flagged', async (t) => {
+  for (const missing of [{ transaction_id: undefined }, { amount: { total: '12.30', currency: 'CNY' } }]) {
+    const payment = await place();
+    const inside = companies.wechat.paid(payment.payment_no, missing);
+    t.like(await sendOne(companies.wechat.notice(inside)), refused('payment_notify_invalid'));
+    t.like(await trace(payment), flagged('notice_unverified'));
+  }
+});
+
+test.serial('of two methods the one of the payment verifies, also when it is deactivated', async (t) => {
+  const other = await newPlatform(t);
+  other.apiV3Key = 'another-api-v3-key-of-32-letters';
+  const id = await companies.newMethod('wechat', other.config);
+  const payment = await place(id);
+  await service.admin.put(`/payment-methods/${id}`, { is_active: false });
+  const inside = other.paid(payment.payment_no);
+  // Sealed under the key of the first method, and signed for it.
+  t.like(await sendOne(companies.wechat.notice(inside)), refused('payment_sign_invalid'));
+  t.deepEqual(await sendOne(other.notice(inside)), yes.wechat);
+  t.is((await trace(payment)).payment.status, 'paid');
+});
+
+test.serial('while the platform changes from certificates to a public key both are verified', async (t) => {
+  const own = await newPlatform(t);
+  const keys = newRsaKeys();
+  const serial = 'PUB_KEY_ID_0119000000012024';
+  const id = await companies.newMethod('wechat', {
+    ...own.config,
+    mch_id: own.mchId,
+    platform_public_key: keys.publicPem,
+    platform_public_key_id: serial,
+  });
+  const [first, second, third] = [await place(id), await place(id), await place(id)];
+  t.deepEqual(await sendOne(own.notice(own.paid(first.payment_no))), yes.wechat, 'by certificate');
+  t.deepEqual(await sendOne(own.notice(own.paid(second.payment_no), { by: { keys, serial } })), yes.wechat);
+  // Neither name stands for the other's key.
+  for (const by of [
+    { keys: own.keys, serial },
+    { keys, serial: own.certificate.serial },
+  ])
+    t.like(await sendOne(own.notice(own.paid(third.payment_no), { by })), refused('payment_sign_invalid'));
+  const { downloads } = own;
+  // The certificates could be asked for again.
+  const at = new Date(Date.now() + 61_000);
+  setClock(at);
+  const unknown = { at, by: { keys, serial: 'PUB_KEY_ID_9' } };
+  t.like(await sendOne(own.notice(own.paid(third.payment_no), unknown)), refused('payment_sign_invalid'));
+  t.is(own.downloads, downloads, 'a public key is not downloaded');
+  // A new certificate is fetched once it signs.
+  own.renew();
+  t.deepEqual(await sendOne(own.notice(own.paid(third.payment_no), { at })), yes.wechat);
+  t.is(own.downloads, downloads + 1);
+});
+
+test.serial(
+  'while the certificates are away a notice is answered 503, and pays when they are back',
+  async (t) => {
+    const own = await newPlatform(t);
+    const id = await companies.newMethod('wechat', own.config);
+    const payment = await place(id);
+    // As in a process that has just started: none is known under the new name.
+    own.renew();
+    own.certificatesAway = true;
+    setClock(new Date(Date.now() + 61_000));
+    const at = new Date(Date.now() + 61_000);
+    const notice = own.notice(own.paid(payment.payment_no), { at });
+    const before = own.downloads;
+    for (const answer of await send(notice, 20)) t.like(answer, refused('payment_key_unavailable', 503));
+    t.is(own.downloads, before + 1, 'asked once a minute');
+    t.like(await trace(payment), flagged('notice_unverified'));
+    own.certificatesAway = false;
+    setClock(new Date(Date.now() + 125_000));
+    t.deepEqual(await sendOne(notice), yes.wechat);
+    t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
+  },
+);
+
+test.serial('certificates that were away are asked for again once the clock was set back', async (t) => {
+  const own = await newPlatform(t);
+  const payment = await place(await companies.newMethod('wechat', own.config));
+  own.renew();
+  own.certificatesAway = true;
+  const noticeAt = (ms: number): Promise<NoticeAnswer> => {
+    const at = new Date(Date.now() + ms);
+    setClock(at);
+    return sendOne(own.notice(own.paid(payment.payment_no), { at }));
+  };
+  t.like(await noticeAt(3_600_000), refused('payment_key_unavailable', 503));
+  own.certificatesAway = false;
+  t.deepEqual(await noticeAt(61_000), yes.wechat);
+});
+
+test.serial('what does not open under a key of ours causes no download', async (t) => {
+  const own = await newPlatform(t);
+  const payment = await place(await companies.newMethod('wechat', own.config));
+  const before = own.downloads;
+  setClock(new Date(Date.now() + 61_000));
+  const at = new Date(Date.now() + 61_000);
+  const by = { keys: own.keys, serial: '51AAAA' };
+  const dials = { at, by, apiV3Key: 'x'.repeat(32) };
+  t.like(await sendOne(own.notice(own.paid(payment.payment_no), dials)), refused('payment_notify_invalid'));
+  t.is(own.downloads, before);
+  for (const answer of await send(own.notice(own.paid(payment.payment_no), { at, by }), 10))
+    t.like(answer, refused('payment_sign_invalid'));
+  t.is(own.downloads, before + 1);
+});
+
+test.serial('the refund of another merchant is refused', async (t) => {
+  const { payment_no } = await place();
+  const notice = companies.wechat.refunded(payment_no, { mchid: '1900000002' });
+  t.like(await sendOne(notice), refused('payment_merchant_mismatch'));
+});
+
+test.serial(
+  'whether an order can still be paid depends on when this service learned of the money',
+  async (t) => {
+    const payment = await place();
+    const inside = companies.wechat.paid(payment.payment_no, { success_time: '2026-01-02T03:04:05+08:00' });
+    await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+    t.deepEqual(await sendOne(companies.wechat.notice(inside)), yes.wechat);
+    const { payment: paid, order } = await trace(payment);
+    t.like(paid, { status: 'paid', needs_attention: true, fail_reason: 'order_not_payable' });
+    t.is(paid.pay_time, '2026-01-01T19:04:05.000Z');
+    t.is(order?.status, 'cancelled');
+  },
+);
+
+test.serial('money with a time that cannot be is dated by the arrival of its notice', async (t) => {
+  for (const success_time of ['0001-01-01T00:00:00Z', '+020000-01-01T00:00:00+08:00']) {
+    const payment = await place();
+    const inside = companies.wechat.paid(payment.payment_no, { success_time });
+    t.deepEqual(await sendOne(companies.wechat.notice(inside)), yes.wechat, success_time);
+    const { payment: paid } = await trace(payment);
+    t.true(Date.parse(paid.pay_time) >= Date.parse(payment.created_at), paid.pay_time);
+  }
+});
+
+test.serial('a test of the method says that only the company signs', async (t) => {
+  const { data } = await service.admin.post(
+    `/payment-methods/${await companies.newMethod('wechat')}/test`,
+    {},
+    { 'Accept-Language': 'en-US' },
+  );
+  t.like(data, { accepted: false, verdict: 'payment_sign_invalid' });
+  t.regex(data.message, /^The keys are complete/);
+});
+
+const hour = 3_600_000;
+
+/** Moves the clocks of service and company. */
+function later(platform: WechatPlatform, hours: number): Date {
+  platform.aheadMs = hours * hour;
+  const at = new Date(Date.now() + platform.aheadMs);
+  setClock(at);
+  return at;
+}
+
+test.serial('a known certificate is good until it expires while no other can be had', async (t) => {
+  const platform = await newPlatform(t);
+  platform.renew(new Date(Date.now() + 14 * hour));
+  const id = await companies.newMethod('wechat', platform.config);
+  const [first, second, third] = [await place(id), await place(id), await place(id)];
+  platform.certificatesAway = true;
+  const { downloads } = platform;
+  const sendAt = (payment: Placed, hours: number): Promise<NoticeAnswer> => {
+    const at = later(platform, hours);
+    return sendOne(platform.notice(platform.paid(payment.payment_no), { at }));
+  };
+  t.is((await sendAt(first, 13)).status, 204);
+  t.is((await sendAt(second, 13)).status, 204);
+  t.is(platform.downloads, downloads + 1, 'asked once a minute');
+  t.like(await sendAt(third, 14.1), { status: 503, slug: 'payment_key_unavailable' });
+  t.is(platform.downloads, downloads + 2);
+});
+
+test.serial('a certificate that is no longer on the list counts no more', async (t) => {
+  const platform = await newPlatform(t);
+  const id = await companies.newMethod('wechat', platform.config);
+  const payment = await place(id);
+  const former = { keys: platform.keys, serial: platform.certificate.serial };
+  platform.renew();
+  const at = later(platform, 13);
+  const inside = platform.paid(payment.payment_no);
+  t.like(await sendOne(platform.notice(inside, { at, by: former })), {
+    ...{ status: 400, slug: 'payment_sign_invalid' },
+  });
+  t.is((await sendOne(platform.notice(inside, { at }))).status, 204);
+});
+
+test.serial('an APIv3 key opens its notices however many methods there are', async (t) => {
+  const platform = await newPlatform(t);
+  const [other, key] = [
+    await companies.newMethod('wechat', platform.config),
+    'another-v3-key-of-32-characters-',
+  ];
+  platform.apiV3Key = key;
+  const payment = await place(await companies.newMethod('wechat', platform.config));
+  const copies = Array.from({ length: 100 }, (_, index) =>
+    change(
+      `INSERT INTO payment_methods (name, code, type, config, secrets, is_active, sort, created_at, updated_at)
+       SELECT name, ?, type, config, secrets, is_active, sort, created_at, updated_at FROM payment_methods WHERE id = ?`,
+      [`copy_${index}`, other],
+    ),
+  );
+  await Promise.all(copies);
+  t.is((await sendOne(platform.notice(platform.paid(payment.payment_no)))).status, 204);
+});
+
+/** The same at Alipay. */
+const placeAlipay = (methodId?: number): Promise<Placed> =>
+  companies.place('alipay', { methodId, isFollowed: false });
+
+const alipayNotice = (payment: Placed, more?: NoticeForm, dials?: NoticeDials): Notice =>
+  companies.alipay.notice(companies.alipay.paid(payment.gateway.pay_url, more), dials);
+
+const sendAlipay = (notice: Notice): Promise<NoticeAnswer> => companies.send('alipay', notice);
+
+const v3 =
+  'app_id=2019073166072302&auth_app_id=2019073166072302&buyer_id=2088102534368455&buyer_logon_id=xud***@126.com&buyer_pay_amount=0.10&charset=utf-8&fund_bill_list=[{"amount":"0.10","fundChannel":"ALIPAYACCOUNT"}]&gmt_create=2019-08-15 15:56:22&gmt_payment=2019-08-15 15:56:24&invoice_amount=0.10&notify_id=2019081500222155624068450559358070&notify_time=2019-08-15 15:56:25&notify_type=trade_status_sync&out_trade_no=20190815155618536-564-57&point_amount=0.00&receipt_amount=0.10&seller_email=z97-yuquerevenue@service.aliyun.com&seller_id=2088531891668739&subject=语雀空间 500人规模&total_amount=0.10&trade_no=2019081522001468450512505578&trade_status=TRADE_SUCCESS&version=1.0';
+const v3Key =
+  'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAqObrdC7hrgAVM98tK0nv3hSQRGGKT4lBsQjHiGjeYZjOPIPHR5knm2jnnz/YGIXIofVHkA/tAlBAd5DrY7YpvI4tP5EONLtZKC2ghBMx7McI2wRD0xiqzxOQr1FuhZGJ8/AUokBzJrzY+aGX2xcOrxFYRlFilvVLTXg4LWjR1tdPkO6+i7wQZAIVMClPkwVRZEbaERRHlKqTzv2gGv5rDU8gRoe1LeaN+6BlbTqHWkQcNCUNrA8C6l17XAXGKDsm/9TFWwO8EPHHHCaQdjtV5/FdcWIt+L8SR1ss7EXTjYDFtxcKVv9rEoY1lX8T4mX+GbXfZHraG5NCF1+XioL5JwIDAQAB';
+const v3Sign =
+  'QfTb8tqE1BMhS5qAnXtvsF3/jBkEvu9q9en0pdbBUDDjvKycZhQb7h8GDs4FKfi049PynaNuatxSgLb/nLWZpXyyh0LEWdK2S6Ri7nPwrVgOs08zugLO20vOQz44y3ti2Ncm8/wZts1Fr2gZ7pShnVX3d1B50hbsXnObT1r/U8ONNQjWXd0HIul4TG+Q3fm3svmSvFEy0WnzuhcyHPX5Gm4ELNctL6Qd5YniGJFNcc7kopHYtI/XD9YCKCH6Ct02rzUs9i11C9CsadtZn+WhxF26Dqt9sGEFajkJ8cxUTLi8+VCpLHsgPE8P0y095uQcDdK0YjCh4x7wVSov+lrmOQ==';
+
+test('V3: a notice of Alipay itself is authentic without its sign_type, and for its own application only', async (t) => {
+  const sent = Object.fromEntries(v3.split('&').map((pair) => pair.split(/=(.*)/s, 2))) as NoticeForm;
+  const judged = (more: NoticeForm, config: Record<string, string> = {}) => {
+    const raw = new URLSearchParams({ ...sent, sign: v3Sign, sign_type: 'RSA2', ...more }).toString();
+    const fields = fieldsOf(raw, 'application/x-www-form-urlencoded') as Record<string, unknown>;
+    const callback = { raw, headers: {}, fields, receivedAt: new Date() };
+    const own = { app_id: '2019073166072302', alipay_public_key: v3Key, ...config };
+    const payment = { paymentNo: '', amount: Money.from('0.10'), config: own };
+    return alipay.isAuthentic?.(callback, payment, AbortSignal.timeout(1000));
+  };
+  t.is(await judged({}), 'authentic');
+  t.is(await judged({}, { seller_id: '2088531891668739' }), 'authentic');
+  t.is(await judged({}, { app_id: '2019' }), 'foreign');
+  t.is(await judged({}, { seller_id: '2088' }), 'foreign');
+  t.is(await judged({ total_amount: '0.11' }), 'forged');
+  t.is(await judged({ empty: '' }), 'forged', 'an empty field is a field');
+  // Under its sign_type the text would be another one.
+  t.is(await judged({ sign_type: 'RSA' }), 'authentic');
+});
+
+test('a notice with a changed, added or missing field changes no state', async (t) => {
+  const payment = await placeAlipay();
+  const good = companies.alipay.paid(payment.gateway.pay_url);
+  const mutations: ((fields: NoticeForm) => NoticeForm)[] = [
+    (fields) => ({ ...fields, total_amount: '12.31' }),
+    (fields) => ({ ...fields, trade_no: `${fields.trade_no}0` }),
+    (fields) => ({ ...fields, subject: `${fields.subject} ` }),
+    (fields) => ({ ...fields, body: ' ' }),
+    (fields) => ({ ...fields, passback_params: '' }),
+    (fields) => ({ ...fields, 'a[b]': 'c' }),
+    ({ body: _, ...fields }) => fields,
+    ({ sign: _, ...fields }) => fields,
+    (fields) => ({ ...fields, sign: '' }),
+    ({ sign = '', ...fields }) => ({ ...fields, sign: (sign.startsWith('A') ? 'B' : 'A') + sign.slice(1) }),
+  ];
+  for (const mutate of mutations)
+    t.like(
+      await sendAlipay(companies.alipay.notice(good, { mutate })),
+      refused('payment_sign_invalid'),
+      mutate.toString(),
+    );
+  t.like(
+    await sendAlipay(companies.alipay.notice(good, { keys: newRsaKeys() })),
+    refused('payment_sign_invalid'),
+  );
+  t.like(await trace(payment), flagged('notice_unverified'));
+  t.deepEqual(await sendAlipay(companies.alipay.notice(good)), yes.alipay);
+  t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false, fail_reason: null });
+});
+
+test('a field that is repeated is refused whichever one was signed', async (t) => {
+  const payment = await placeAlipay();
+  const good = companies.alipay.paid(payment.gateway.pay_url);
+  for (const more of [
+    '&total_amount=12.30',
+    '&total_amount=0.01',
+    '&trade_status=TRADE_SUCCESS',
+    '&sign=x',
+    '&sign_type=RSA2',
+  ])
+    t.like(
+      await sendAlipay(companies.alipay.notice(good, { more })),
+      refused('payment_notify_invalid'),
+      more,
+    );
+  const { verdicts, ...rest } = await trace(payment);
+  t.deepEqual(rest, untouched);
+  // Two of them name the payment twice.
+  t.true(verdicts.length > 0);
+});
+
+test('a field that is hidden in the value before it does not make a refund a payment', async (t) => {
+  const payment = await placeAlipay();
+  const refund = companies.alipay.paid(payment.gateway.pay_url, {
+    gmt_refund: '2026-11-25 10:00:00.123',
+    refund_fee: '1.00',
+  });
+  // The text that is signed stays the same.
+  const mutate = ({ gmt_refund, refund_fee, ...fields }: NoticeForm): NoticeForm => ({
+    ...fields,
+    gmt_payment: `${fields.gmt_payment}&gmt_refund=${gmt_refund}`,
+    receipt_amount: `${fields.receipt_amount}&refund_fee=${refund_fee}`,
+  });
+  t.like(await sendAlipay(companies.alipay.notice(refund, { mutate })), refused('payment_notify_invalid'));
+  t.like(await trace(payment), flagged('notice_unverified'));
+});
+
+test('a method without a seller takes the money of any', async (t) => {
+  const payment = await placeAlipay(await companies.newMethod('alipay', { seller_id: '' }));
+  t.deepEqual(await sendAlipay(alipayNotice(payment, { seller_id: '2088000000000000' })), yes.alipay);
+});
+
+test('a refund of nothing is a payment', async (t) => {
+  const payment = await placeAlipay();
+  t.deepEqual(await sendAlipay(alipayNotice(payment, { refund_fee: '0.00' })), yes.alipay);
+  t.is((await trace(payment)).payment.status, 'paid');
+});
+
+test('a notice that changes nothing is stored once a day, however it is written', async (t) => {
+  const payment = await placeAlipay();
+  const good = companies.alipay.paid(payment.gateway.pay_url);
+  t.deepEqual(await sendAlipay(companies.alipay.notice(good)), yes.alipay);
+  // What the browser of the customer brings back is signed, too, and says nothing of the status.
+  const { trade_status, ...returned } = good;
+  const disguises: ((form: NoticeForm) => NoticeForm)[] = [
+    (form) => form,
+    (form) => Object.fromEntries(Object.entries(form).reverse()),
+    (form) => ({ ...form, sign_type: 'RSA' }),
+    ({ sign = '', ...form }) => ({ ...form, sign: ` ${sign}` }),
+    ({ notify_time = '', ...form }) => ({
+      ...form,
+      notify_id: `${form.notify_id}&notify_time=${notify_time}`,
+    }),
+  ];
+  for (const form of [good, returned])
+    for (const mutate of disguises) {
+      const answers = await deliver(
+        `${service.url}/api/payment/notify/alipay`,
+        companies.alipay.notice(form, { mutate }),
+        5,
+      );
+      for (const answer of answers) t.deepEqual(answer, yes.alipay);
+    }
+  const stored = await select<object>(
+    'SELECT verdict, times, sealed FROM payment_callbacks WHERE payment_no = ? ORDER BY id',
+    [payment.payment_no],
+  );
+  t.is(trade_status, 'TRADE_SUCCESS');
+  t.deepEqual(stored, [
+    { verdict: 'paid', times: 1, sealed: null },
+    { verdict: 'already_paid', times: 25, sealed: null },
+    { verdict: 'noted', times: 25, sealed: null },
+  ]);
+});
+
+test('a method without the public key of Alipay places nothing, and what it placed before waits', async (t) => {
+  const id = await companies.newMethod('alipay');
+  const payment = await placeAlipay(id);
+  await service.admin.put(`/payment-methods/${id}`, { config: { alipay_public_key: '' } });
+  const { order_no } = await makeOrder(service.admin);
+  const body = { order_no, payment_method_id: id, initiate: true };
+  const answer = await service.admin.post('/payments', body, { 'Accept-Language': 'en-US' });
+  t.deepEqual(outcome(answer), [400, 40004, 'payment_method_incomplete']);
+  t.regex(answer.message, /alipay_public_key$/);
+  t.is((await service.admin.get(`/payments?order_no=${order_no}`)).data.total, 0);
+  const again = await service.admin.post(`/payments/${payment.payment_no}/place`);
+  t.is(again.errorCode, 'payment_method_incomplete');
+  const tested = await service.admin.post(`/payment-methods/${id}/test`);
+  t.like(tested.data, { accepted: false, verdict: 'payment_method_incomplete' });
+  const notice = alipayNotice(payment);
+  t.like(await sendAlipay(notice), refused('payment_key_unavailable', 503));
+  t.like(await trace(payment), flagged('notice_unverified'));
+  await service.admin.put(`/payment-methods/${id}`, {
+    config: { alipay_public_key: companies.alipay.keys.publicPem },
+  });
+  t.deepEqual(await sendAlipay(notice), yes.alipay);
+  t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
+});
+
+test('of two methods of Alipay the one of the payment verifies, also when it is deactivated', async (t) => {
+  const keys = newRsaKeys();
+  const id = await companies.newMethod('alipay', { alipay_public_key: keys.publicPem });
+  const payment = await placeAlipay(id);
+  await service.admin.put(`/payment-methods/${id}`, { is_active: false });
+  t.like(await sendAlipay(alipayNotice(payment)), refused('payment_sign_invalid'));
+  t.deepEqual(await sendAlipay(alipayNotice(payment, {}, { keys })), yes.alipay);
 });
