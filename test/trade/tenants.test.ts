@@ -1,5 +1,6 @@
 // Two tenants and a deployment without one, side by side on one database server and one Redis.
 import '../support/environment.js';
+import '../support/tenant.js';
 import test from 'ava';
 import { keysLike } from '../support/redis.js';
 import { environment } from '../support/environment.js';
@@ -11,7 +12,7 @@ import { startService, type Service } from '../support/service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
-interface Tenant {
+interface Deployment {
   code: string;
   url: string;
   admin: Client;
@@ -19,37 +20,45 @@ interface Tenant {
 }
 
 let service: Service;
-let acme: Tenant;
-let globex: Tenant;
-const databaseOf = (code: string): string => `${environment.DB_NAME}_${code}`;
+/** That of this process. */
+let acme: Deployment;
+let globex: Deployment;
+/** Without a tenant. */
+let plain: Deployment;
+const databaseOf = (code: string): string => `${environment.DB_NAME}${code && `_${code}`}`;
 
-test.before(async () => {
-  service = await startService({ withWorker: false });
-  [acme, globex] = await Promise.all([tenant('acme'), tenant('globex')]);
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  for (const code of ['acme', 'globex']) await db.query(`DROP DATABASE IF EXISTS \`${databaseOf(code)}\``);
-  await service.stop();
-});
-
-async function tenant(code: string): Promise<Tenant> {
-  const env = { TENANT_CODE: code };
-  const [{ url }] = await Promise.all([startApi(env), startWorkerProcess(env)]);
+/** A deployment by an API process. */
+async function deployed(code: string): Promise<Deployment> {
+  const { url } = await startApi(settingsOf(code));
   const anonymous = service.anonymous.at(url);
   return { code, url, anonymous, admin: await anonymous.signIn() };
 }
 
-const notify = ({ anonymous }: Tenant, code: string, body: object) =>
+const settingsOf = (code: string) => ({ DB_NAME: environment.DB_NAME, TENANT_CODE: code });
+
+test.before(async () => {
+  // The settings name the database without its tenant, `startService` needs it as it is.
+  process.env.DB_NAME = databaseOf('acme');
+  service = await startService();
+  acme = { code: 'acme', ...service };
+  [globex, plain] = await Promise.all([
+    deployed('globex'),
+    deployed(''),
+    startWorkerProcess(settingsOf('globex')),
+  ]);
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  for (const code of ['globex', '']) await db.query(`DROP DATABASE IF EXISTS \`${databaseOf(code)}\``);
+  await service.stop();
+});
+
+const notify = ({ anonymous }: Deployment, code: string, body: object) =>
   anonymous.post(`//api/payment/notify/mock/${code}`, body);
 
 test.serial('a session of one tenant is invalid for another', async (t) => {
-  for (const stranger of [
-    acme.admin.at(globex.url),
-    acme.admin.at(service.url),
-    service.admin.at(acme.url),
-  ]) {
+  for (const stranger of [acme.admin.at(globex.url), acme.admin.at(plain.url), plain.admin.at(acme.url)]) {
     const answer = await stranger.get('/info');
     t.deepEqual([answer.status, answer.errorCode], [401, 'token_revoked']);
   }
@@ -59,7 +68,7 @@ test.serial('payments are visible only to their tenant', async (t) => {
   const [method, other] = await Promise.all([makeMethod(acme.admin), makeMethod(globex.admin)]);
   const payment = await makePayment(acme.admin, method.id);
   await makePayment(globex.admin, other.id);
-  for (const { admin } of [globex, service]) {
+  for (const { admin } of [globex, plain]) {
     t.is((await admin.get(`/payments/${payment.payment_no}`)).status, 404);
     t.is((await admin.get(`/orders/${payment.order_no}`)).status, 404);
     t.is((await admin.get(`/payments?payment_no=${payment.payment_no}`)).data.total, 0);
@@ -73,15 +82,15 @@ test.serial('payments are visible only to their tenant', async (t) => {
     const answer = await acme.anonymous.post(`//api/payment/notify/mock${path}`, body);
     t.deepEqual(outcome(answer), [status, status, errorCode], path);
   }
-  const stranger = await service.anonymous.post('//api/payment/notify/mock/acme', body);
+  const stranger = await plain.anonymous.post('//api/payment/notify/mock/acme', body);
   t.is(stranger.errorCode, 'route_not_found', 'a deployment without tenants');
   t.is((await notify(globex, 'globex', body)).errorCode, 'payment_not_found');
   t.is((await notify(acme, 'acme', body)).data.status, 'paid');
-  const rows = await select<object>(
-    `SELECT 'acme' AS tenant, status, COUNT(*) AS total FROM \`${databaseOf('acme')}\`.payments GROUP BY status
-     UNION ALL SELECT 'globex', status, COUNT(*) FROM \`${databaseOf('globex')}\`.payments GROUP BY status
-     UNION ALL SELECT '', status, COUNT(*) FROM payments GROUP BY status`,
+  const counts = ['acme', 'globex', ''].map(
+    (code) =>
+      `SELECT '${code}' AS tenant, status, COUNT(*) AS total FROM \`${databaseOf(code)}\`.payments GROUP BY status`,
   );
+  const rows = await select<object>(counts.join(' UNION ALL '));
   t.deepEqual(rows, [
     { tenant: 'acme', status: 'paid', total: 1 },
     { tenant: 'globex', status: 'pending', total: 1 },
@@ -126,7 +135,7 @@ test.serial('notifications, blocked addresses and failed sign-ins are stored per
   for (let tries = 0; tries < 3; tries++) {
     await acme.anonymous.post('/login', { username: 'somebody', password: 'wrong' });
   }
-  const login = ({ anonymous }: Tenant) =>
+  const login = ({ anonymous }: Deployment) =>
     anonymous.post('/login', { username: 'somebody', password: 'wrong' });
   t.is((await login(acme)).errorCode, 'captcha_required');
   t.is((await login(globex)).errorCode, 'username_or_password_error');
