@@ -1,10 +1,11 @@
-// Exports survive faults of their worker and of Redis: one good file, one notification (docs/promises.md R9).
+// Exports survive faults of their worker, of Redis and of its connections: one good file, one notification (docs/promises.md R9).
 import '../support/environment.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
 import { change, db, insert, select } from '../../src/lib/database/db.js';
+import { queuePrefix } from '../../src/lib/queue/names.js';
 import { newOrderNumber, periodOf } from '../../src/lib/values/numbers.js';
 import { prepareDatabase } from '../../src/models/migrations/schema.js';
 import { seed } from '../../src/models/access/seed.js';
@@ -18,18 +19,22 @@ import { somePaymentNumber } from '../support/factories.js';
 import { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
+import { beforeDatabase } from '../support/faulty-proxy.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { selectRow } from '../support/rows.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
-const orders = 15_000;
+/** Three pages. */
+const orders = 6000;
 
 let redis: OwnRedis;
 let admin: Client;
 let worker: TestProcess;
+let proxy: Awaited<ReturnType<typeof beforeDatabase>>;
 
 const queues = 'exports';
 
@@ -41,7 +46,7 @@ const env = (more: Record<string, string> = {}) => ({
 });
 
 test.before(async () => {
-  redis = await startOwnRedis();
+  [redis, proxy] = await Promise.all([startOwnRedis(), beforeDatabase()]);
   await prepareDatabase(seed);
   await fill();
   const [api, consumer] = await Promise.all([
@@ -53,7 +58,10 @@ test.before(async () => {
   admin = await new Client(api.url).signIn();
 });
 
-processesTest(() => redis.remove());
+processesTest(() => {
+  proxy?.close();
+  return redis.remove();
+});
 
 /** Pending orders of this month, each of one line and with a pending payment. */
 async function fill(): Promise<void> {
@@ -62,8 +70,8 @@ async function fill(): Promise<void> {
   await change(
     "INSERT INTO users (id, username, nickname, created_at, updated_at) VALUES (1, 'buyer', 'Buyer', NOW(3), NOW(3))",
   );
-  for (let first = 0; first < orders; first += 5000) {
-    const numbers = Array.from({ length: 5000 }, () => [newOrderNumber(at), somePaymentNumber(at)] as const);
+  for (let first = 0; first < orders; first += 3000) {
+    const numbers = Array.from({ length: 3000 }, () => [newOrderNumber(at), somePaymentNumber(at)] as const);
     await change(
       `INSERT INTO orders (period, order_no, user_id, amount, created_at, updated_at) VALUES
        ${numbers.map(() => '(?, ?, 1, 2.5, ?, ?)').join(', ')}`,
@@ -286,7 +294,6 @@ test.serial('an export is a snapshot of one instant', async (t) => {
       flips++;
     }
   })();
-  const seen = new Set<string>();
   let sizes = 0;
   for (const path of ['/orders', '/payments', '/orders', '/payments']) {
     const before = flips;
@@ -295,11 +302,93 @@ test.serial('an export is a snapshot of one instant', async (t) => {
     ).slice(1);
     const states = new Set(rows.map((row) => row[path === '/orders' ? 4 : 7]));
     t.is(states.size, 1, `${path} is in one state: ${[...states].join()}`);
-    for (const state of states) seen.add(String(state));
     if (path === '/orders') t.true(rows.length >= orders && rows.length <= orders + flips + 1);
     sizes += flips - before;
   }
   over = true;
   await flipping;
   t.true(sizes > 0, 'changes were made while the files were written');
+});
+
+/** Whether the queue has that job, or what it stores beside it. */
+const isQueued = async (id: number, part = '') =>
+  (await redis.run('EXISTS', `${queuePrefix('exports')}:exports:write-export-${id}${part}`)) === 1;
+
+test.serial('an export completes after its snapshot goes silent', async (t) => {
+  await worker.stop();
+  // A read of an export may take as long as this; by default it is longer.
+  worker = await startWorkerProcess({ ...redis.env, ...proxy.env, DB_BULK_SECONDS: '5' }, queues);
+  const { count } = await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM orders');
+  for (const loss of ['everything', 'answers'] as const) {
+    proxy.forgetAt('CONSISTENT SNAPSHOT', loss);
+    const begun = Date.now();
+    const silent = await askExport(admin, '/orders', {}, { 'X-Timezone': 'Asia/Shanghai' });
+    await until(() => proxy.armed === 0);
+    const other = await askExport(admin, '/users');
+    t.is((await endOf(admin, other)).status, 1);
+    const otherMs = Date.now() - begun;
+    const rows = readCsv(await fileOf(admin, silent));
+    const ms = Date.now() - begun;
+    t.is(rows.length, count + 1);
+    t.true(ms < 60_000, `completed after ${ms} ms`);
+    const notifications = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [
+      `export-${silent}-%`,
+    ]);
+    t.true(notifications.length <= 1);
+    t.log(`${loss} lost: the other after ${otherMs} ms, recovery ${ms} ms`);
+  }
+});
+
+test.serial('deleted exports whose reads are silent leave their slots to others', async (t) => {
+  const silent: number[] = [];
+  for (const status of ['cancelled', 'paid']) {
+    proxy.forgetAt('FROM orders');
+    silent.push(await askExport(admin, '/orders', { status }));
+    await until(() => proxy.armed === 0);
+  }
+  for (const id of silent) t.is((await admin.delete(`/exports/${id}`)).status, 200);
+  for (const id of silent) await until(async () => !(await isQueued(id)));
+  t.is((await endOf(admin, await askExport(admin, '/users'))).status, 1);
+});
+
+test.serial('an export whose last COMMIT was not answered keeps its file', async (t) => {
+  let isEnding = false;
+  proxy.decide((said) => {
+    // The transaction also stores the notification.
+    isEnding ||= said.includes('导出完成');
+    if (!isEnding || !said.includes('COMMIT')) return undefined;
+    proxy.decide();
+    return 'cut by the answer';
+  });
+  const id = await askExport(admin, '/orders', { status: 'cancelled' });
+  t.is((await endOf(admin, id)).status, 1);
+  // The job runs again, and finds nothing to do.
+  await until(async () => !(await isQueued(id)), 20_000);
+  t.is(readCsv(await fileOf(admin, id)).length, 1);
+});
+
+test.serial('a lone worker frozen past its lock runs the export once more', async (t) => {
+  await worker.kill();
+  worker = await startWorkerProcess({ ...redis.env, ...proxy.env, JOB_LOCK_SECONDS: '2' }, queues);
+  proxy.forgetAt('COUNT(*) FROM orders o');
+  const id = await askExport(admin, '/orders', { status: 'cancelled' });
+  const rowOf = () =>
+    selectRow<{ storage_key: string; age: number }>(
+      'SELECT storage_key, TIMESTAMPDIFF(SECOND, created_at, updated_at) AS age FROM exports WHERE id = ?',
+      [id],
+    );
+  await until(() => proxy.armed === 0);
+  const first = await rowOf();
+  worker.child.kill('SIGSTOP');
+  await until(async () => !(await isQueued(id, ':lock')));
+  proxy.forgetAt('COUNT(*) FROM orders o');
+  worker.child.kill('SIGCONT');
+  await until(() => proxy.armed === 0);
+  const second = await rowOf();
+  t.not(second.storage_key, first.storage_key);
+  // The first run has ended: whose lock is renewed shows when that of the second one has had time to expire.
+  await until(async () => (await rowOf()).age > second.age + 8);
+  t.is((await rowOf()).storage_key, second.storage_key);
+  t.is((await admin.delete(`/exports/${id}`)).status, 200);
+  await until(async () => !(await isQueued(id)));
 });
