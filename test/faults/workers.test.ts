@@ -1,5 +1,8 @@
-// The worker: jobs outlive the process that ran them, and doing one twice changes nothing (docs/promises.md R9).
+// The worker: jobs outlive the process that ran them, and doing one twice changes nothing (docs/promises.md R9). Money that
+// a company gives back while the worker is killed is given and booked once (R24).
 import '../support/environment.js';
+import '../support/local-gateways.js';
+import '../support/open-results.js';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'ava';
@@ -15,6 +18,7 @@ import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { stateChanges, watchStates } from '../support/changes.js';
+import { companiesTest } from '../support/companies.js';
 import {
   callBack,
   makeMethod,
@@ -25,12 +29,14 @@ import {
 } from '../support/factories.js';
 import { storedOf } from '../support/files.js';
 import { startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { booksOf, refundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
 import { turnedClock } from '../support/turned-clock.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
+const companies = companiesTest(service);
 let methodId: number;
 let worker: TestProcess;
 
@@ -206,5 +212,44 @@ test.serial('a released file is removed by workers of files, and left alone by o
   await startWorkerProcess(sweeping, 'files');
   await until(async () => (await rows()).length === 0);
   t.deepEqual(await storedOf([key]), []);
+  t.is(await worker.stop(), 0);
+});
+
+test.serial('a worker killed between call and booking leaves a refund that is asked for first', async (t) => {
+  worker = await startWorkerProcess();
+  const payment = await companies.paid('wechat');
+  const { results, refunds } = companies.wechat;
+  results.after = async (operation, number) => {
+    if (operation !== 'refund') return;
+    t.like(await refundRow(number), { status: 'processing', tries: 1 }, 'committed before the call');
+    await worker.kill();
+  };
+  const body = { payment_no: payment.payment_no, destination: 'channel', reason: 'sold out' };
+  const { refund_no } = (await service.admin.post('/refunds', body)).data;
+  await until(() => refunds.stateOf(refund_no));
+  await until(() => worker.child.signalCode !== null);
+  t.like(await booksOf(payment), { refund_reserved: '69.00', refunded_amount: '0.00' });
+  results.reset();
+  worker = await startWorkerProcess();
+  // Its lease is over.
+  await change('UPDATE refunds SET due_at = NOW(3) WHERE refund_no = ?', [refund_no]);
+  await until(async () => (await refundRow(refund_no)).status === 'succeeded', 60_000);
+  t.is(results.count('refund', refund_no), 1);
+  t.is(refunds.refundedOf(payment.payment_no), 6900);
+  t.like(await booksOf(payment), { refund_reserved: '69.00', refunded_amount: '69.00' });
+});
+
+test.serial('the log of the worker says why nothing was learned of a refund', async (t) => {
+  const payment = await companies.paid('wechat');
+  companies.wechat.results.moods.refund = 'resetting';
+  const body = { payment_no: payment.payment_no, destination: 'channel', reason: 'sold out' };
+  const { refund_no } = (await service.admin.post('/refunds', body)).data;
+  const line = await until(() =>
+    worker
+      .output()
+      .split('\n')
+      .find((one) => one.includes('did not say what became of a refund')),
+  );
+  t.true(line.includes(refund_no) && line.includes('ECONNRESET'), line);
   t.is(await worker.stop(), 0);
 });
