@@ -1,4 +1,5 @@
-// Merges survive faults: a killed worker, an emptied or absent Redis, runs that overlap, a full disk.
+// Merges survive faults: a killed worker, an emptied or absent Redis, runs that overlap, a full disk. And notifications are the
+// outbox of their frames: when a worker is killed between commit and delivery, the frame is still sent.
 import '../support/environment.js';
 import { own } from '../support/own-redis-service.js';
 import test from 'ava';
@@ -7,13 +8,17 @@ import { join } from 'node:path';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { mergeChunks } from '../../src/jobs/merge-chunks.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
+import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { outcome, type Answer } from '../support/client.js';
-import { unique } from '../support/factories.js';
+import { askExport } from '../support/exports.js';
+import { makePayment, unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
+import { sheet, startImport } from '../support/imports.js';
 import { startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { openSocket, ticketOf, type Notice } from '../support/socket.js';
-import { connectionsAt, holding } from '../support/other-connection.js';
+import { connectionsAt, holding, lockWaits } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 let worker: TestProcess;
@@ -113,6 +118,79 @@ test.serial('a merge requested without Redis is done when Redis is back', async 
   await until(async () => (await progress(chunk_id)).status === 'completed', 60_000);
   t.is((await made(filename)).length, 1);
   await until(async () => (await notices(filename)).length === 1);
+  await worker.kill();
+});
+
+/** A text of the content of a notification, and the row whose lock keeps the work from ending. */
+interface Ending {
+  content: string;
+  table: string;
+  where: string;
+}
+
+/** By queue: begins work whose end is notified. */
+const works: Record<string, () => Promise<Ending>> = {
+  async files() {
+    const { chunk_id, filename, key } = await uploaded(Buffer.from('x'));
+    await beginMerge(key, {});
+    await stopWaiting(key);
+    return { content: filename, table: 'chunk_sessions', where: `chunk_id = '${chunk_id}'` };
+  },
+  async exports() {
+    const id = await askExport(own.admin, '/users');
+    const { filename } = (await own.admin.get(`/exports/${id}`)).data as { filename: string };
+    return { content: filename, table: 'exports', where: `id = ${id}` };
+  },
+  async imports() {
+    const id = await startImport(own.admin, sheet(1, 1).content);
+    const { filename } = (await own.admin.get(`/imports/${id}`)).data as { filename: string };
+    return { content: filename, table: 'imports', where: `id = ${id}` };
+  },
+  /** A payment that needs attention. */
+  async payments() {
+    const payment = await makePayment(own.admin);
+    await own.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+    const paymentNo = payment.payment_no;
+    await recordVerified({
+      ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo: unique('T-') },
+      ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'test' },
+    });
+    return { content: paymentNo, table: 'payments', where: `payment_no = '${paymentNo}'` };
+  },
+};
+
+const notified = (content: string): Promise<{ undelivered_since: Date | null }[]> =>
+  select('SELECT undelivered_since FROM notifications WHERE content LIKE ?', [`%${content}%`]);
+
+test.serial('work whose worker is killed between commit and delivery is notified once', async (t) => {
+  const queues = [...Object.keys(works), 'notifications'].join();
+  const endings = await Promise.all(Object.values(works).map((begin) => begin()));
+  const held = await Promise.all(
+    endings.map(({ table, where }) => holding(`SELECT 1 FROM ${table} WHERE ${where} FOR UPDATE`)),
+  );
+  // The ends wait for the locks, then find no Redis to send their frames over.
+  const patient = { DB_LOCK_WAIT_SECONDS: '60', DB_STATEMENT_SECONDS: '60', DB_BULK_SECONDS: '60' };
+  const first = await startWorkerProcess({ ...quickSweeps, ...patient }, queues);
+  for (const { table } of endings) await until(async () => (await lockWaits(table)) > 0, 60_000);
+  await own.redis.stop('SIGKILL');
+  await Promise.all(held.map((letGo) => letGo()));
+  for (const { content } of endings) await until(async () => (await notified(content)).length > 0, 60_000);
+  await first.kill();
+  for (const { content } of endings) t.truthy((await notified(content))[0]?.undelivered_since, content);
+
+  await own.redis.start();
+  const socket = await openSocket(own.admin.url, await ticketOf(own.admin));
+  worker = await startWorkerProcess(quickSweeps, queues);
+  for (const { content } of endings) {
+    const frames = () =>
+      socket.frames.filter(
+        ({ type, data }) => type === 'notification' && String(data?.content).includes(content),
+      );
+    await until(() => frames().length > 0, 60_000);
+    await until(async () => (await notified(content))[0]?.undelivered_since === null);
+    t.deepEqual([frames().length, (await notified(content)).length], [1, 1], content);
+  }
+  socket.socket.close();
   await worker.kill();
 });
 

@@ -160,6 +160,7 @@ export const payments: Fault[] = [
     to: `:created_at, NULL
      FROM admins a`,
     breaks: 'a notification is not known to be undelivered',
-    test: 'test/faults/notifications.test.ts',
+    test: 'test/faults/merges.test.ts',
+    match: 'work whose worker is killed between commit*',
   },
 ];
