@@ -26,10 +26,16 @@ import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 let worker: TestProcess;
+/** A way to the database that takes its time, so that a short file outlasts what happens to its worker. */
+let slow: Awaited<ReturnType<typeof beforeDatabase>>;
 
 test.before(async () => {
   worker = await startImporter();
+  slow = await beforeDatabase();
+  slow.slow(10);
 });
+
+test.after.always(() => slow?.close());
 
 test.serial('an import waits while the storage holds only a part of its file', async (t) => {
   worker.child.kill('SIGSTOP');
@@ -71,13 +77,13 @@ test.serial('a stored import is answered though the database goes away before it
 });
 
 test.serial('an import killed twice imports every valid row once', async (t) => {
-  const orders = 20_000;
+  const orders = 7000;
   // A running one might end the import before the upload is answered.
   await worker.kill();
   const { user, file, id } = await startSheet(service.admin, orders);
   let position = 0;
   for (let death = 0; death < 2; death++) {
-    worker = await startImporter();
+    worker = await startImporter(slow.env);
     await beyond(id, position);
     await worker.kill();
     ({ position } = await stateOf(id));
@@ -104,8 +110,8 @@ test.serial('an import killed twice imports every valid row once', async (t) => 
 test.serial('a stopped worker hands its import to the next one', async (t) => {
   // Far longer than the test waits: only a job that was given back is taken so soon. The file outlasts
   // half of SHUTDOWN_SECONDS, which the batch at hand has to end.
-  const patient = { JOB_LOCK_SECONDS: '60', SWEEP_AGE_SECONDS: '600', SHUTDOWN_SECONDS: '2' };
-  const orders = 60_000;
+  const patient = { ...slow.env, JOB_LOCK_SECONDS: '60', SWEEP_AGE_SECONDS: '600', SHUTDOWN_SECONDS: '2' };
+  const orders = 15_000;
   await worker.stop();
   const { user, file, id } = await startSheet(service.admin, orders);
   const first = await startImporter(patient);
