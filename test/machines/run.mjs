@@ -33,7 +33,7 @@ const rows = {
   mysql: {
     runs: [
       ['test/trade', 'test/exports', 'test/imports', 'test/logs', 'test/tables'],
-      ['test/faults/database.test.ts', 'test/faults/failovers.test.ts', 'test/faults/locks.test.ts'],
+      ['test/faults/database.test.ts', 'test/faults/failovers.test.ts', 'test/faults/silent-peers.test.ts'],
     ],
     servers: {
       suite: 'sid',
