@@ -81,45 +81,41 @@ async function areLogged(t: ExecutionContext, traces: string[]): Promise<void> {
 }
 
 test.serial(
-  'entries of writes survive an emptied Redis and the end of the API that has answered',
+  'entries of writes and of a replay survive an emptied Redis and the end of their API',
   async (t) => {
     const traces = await write(20);
     t.is(traces.length, 20);
+    const method = await makeMethod(admin, 'mistyped');
+    const payment = await makePayment(admin, method.id);
+    const { payment_no } = payment;
+    const callback = mockCallback(payment, 'the real one');
+    t.is((await admin.post('//api/payment/notify/mock', callback)).errorCode, 'payment_sign_invalid');
+    await admin.put(`/payment-methods/${method.id}`, { shared_secret: 'the real one' });
+    const [refused] = (await admin.get(`/payments/${payment_no}`)).data.callbacks as { id: number }[];
+    const trace = unique('replay-');
+    const path = `/payments/${payment_no}/callbacks/${refused?.id}/replay`;
+    // Without a worker it waits to be settled.
+    const answered = admin.post(path, {}, { 'X-Trace-Id': trace }).catch(() => undefined);
+    const pending = `SELECT id FROM payment_callbacks WHERE payment_no = ? AND state = 'pending'`;
+    await until(async () => (await database.select(pending, [payment_no])).length === 1);
     await api.kill();
+    t.is(await answered, undefined);
     await redis.run('FLUSHALL');
     figures.faults += 2;
     api = await startApi(env());
     admin = admin.at(api.url);
-    await areLogged(t, traces);
+    await areLogged(t, [...traces, trace]);
+    t.is(
+      (await admin.get(`/payments/${payment_no}`)).data.status,
+      'pending',
+      'it is stored before what it pays',
+    );
+    const worker = await startWorkerProcess(env());
+    await until(async () => (await admin.get(`/payments/${payment_no}`)).data.status === 'paid');
+    await worker.kill();
+    await areLogged(t, [trace]);
   },
 );
-
-test.serial('the entry of a replay is stored before what it pays', async (t) => {
-  const method = await makeMethod(admin, 'mistyped');
-  const payment = await makePayment(admin, method.id);
-  const { payment_no } = payment;
-  const callback = mockCallback(payment, 'the real one');
-  t.is((await admin.post('//api/payment/notify/mock', callback)).errorCode, 'payment_sign_invalid');
-  await admin.put(`/payment-methods/${method.id}`, { shared_secret: 'the real one' });
-  const [refused] = (await admin.get(`/payments/${payment_no}`)).data.callbacks as { id: number }[];
-  const trace = unique('replay-');
-  const path = `/payments/${payment_no}/callbacks/${refused?.id}/replay`;
-  // Without a worker it waits to be settled.
-  const answered = admin.post(path, {}, { 'X-Trace-Id': trace }).catch(() => undefined);
-  const pending = `SELECT id FROM payment_callbacks WHERE payment_no = ? AND state = 'pending'`;
-  await until(async () => (await database.select(pending, [payment_no])).length === 1);
-  await api.kill();
-  figures.faults++;
-  t.is(await answered, undefined);
-  const entries = 'SELECT id FROM operation_logs WHERE trace_id = ?';
-  t.is((await database.select(entries, [trace])).length, 1);
-  api = await startApi(env());
-  admin = admin.at(api.url);
-  const worker = await startWorkerProcess(env());
-  await areLogged(t, [trace]);
-  await until(async () => (await admin.get(`/payments/${payment_no}`)).data.status === 'paid');
-  await worker.kill();
-});
 
 /** Attempts to sign in, at first many at once, then one after another. */
 async function tryToSignIn(t: ExecutionContext): Promise<void> {
