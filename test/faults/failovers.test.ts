@@ -47,7 +47,7 @@ test.before(async () => {
     startApi(env),
     startWorkerProcess(env, 'payments,logs'),
     // Gives the successor its tables and its administrator.
-    startWorkerProcess(successor.env, 'notifications').then((worker) => worker.stop()),
+    runCli(['migrate', 'up'], successor.env),
   ]);
   worker = consumer;
   admin = await new Client(api.url).signIn();
