@@ -75,7 +75,7 @@ const chances = { odd: 0.45, oddHeaders: 0.2, forged: 0.02, oddBody: 0.08, oddMe
 
 /** The request of that number; the same one for the same seed, but for what the service numbers by itself. */
 export function requestOf(index: number, operations: Operation[], world: World, r: Random): FuzzRequest {
-  let operation = r.pick(operations);
+  let operation = r.turn(operations);
   // An administrator who signs out is gone for a while.
   if (operation.path.endsWith('/logout')) operation = r.pick(operations);
   const isPublic = operation.security.length === 0;
