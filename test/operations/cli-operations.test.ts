@@ -60,12 +60,10 @@ test('the command line creates and migrates a database without an API', async (t
   t.teardown(() => db.query(`DROP DATABASE IF EXISTS \`${name}\``));
   const all = migrations.map((migration) => migration.name);
   t.is((await runCli(['migrate', 'status'], env)).code, 1, 'there is no such database');
-  t.is((await runCli(['admin', 'list'], env)).code, 1);
   const up = await answerOf<{ added: string[] }>(['migrate', 'up'], env);
   t.deepEqual([up.data.added, up.code], [all, 0]);
   const status = await answerOf<Migrations>(['migrate', 'status'], env);
   t.deepEqual([status.data, status.code], [{ applied: all, pending: [], unknown: [] }, 0]);
-  t.deepEqual((await answerOf<{ added: string[] }>(['migrate', 'up'], env)).data.added, [], 'once is enough');
 
   const last = all.at(-1) as string;
   await db.query(`DELETE FROM \`${name}\`.migrations WHERE name = ?`, { replacements: [last] });
@@ -76,7 +74,7 @@ test('the command line creates and migrates a database without an API', async (t
     [[last], ['9999-of-a-later-release'], 1],
   );
   t.regex((await runCli(['prune', '--yes'], env)).errors, /migrate/, 'nothing else runs on such a database');
-  t.deepEqual((await answerOf<{ added: string[] }>(['migrate', 'up'], env)).data.added, [last]);
+  t.deepEqual((await answerOf<{ added: string[] }>(['migrate', 'up'], env)).data.added, [last], 'once each');
   const { data: admins } = await answerOf<{ username: string }[]>(['admin', 'list'], env);
   t.deepEqual(
     admins.map(({ username }) => username),
@@ -259,7 +257,6 @@ test('only callbacks in the given range are redriven', async (t) => {
     ]);
   }
   for (const range of [
-    ['--from', 'yesterday'],
     ['--to', '2026-03-01T08:00:00'],
     ['--from', '2026-02-30T00:00:00Z'],
     ['--from', '2026-03-02T00:00:00Z', '--to', '2026-03-01T00:00:00Z'],

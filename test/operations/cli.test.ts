@@ -56,27 +56,20 @@ test('one command creates an administrator and one unlocks it, both without the 
   t.false(JSON.stringify(traces).includes(made.password));
 });
 
-test('a name that the API would refuse is refused', async (t) => {
+test('a value that the API would refuse, or that cannot be meant, is refused', async (t) => {
+  const username = unique('n');
   for (const [problem, ...args] of [
-    ...['x', 'with blank', '<b>', 'n'.repeat(51)].map((name) => ['<username>', name] as const),
-    ['--nickname', unique('n'), '--nickname', 'n'.repeat(51)],
-  ] as const) {
-    const { code, errors } = await runCli(['admin', 'create', ...args]);
-    t.is(code, 2);
-    t.true(errors.startsWith(problem), errors);
-    t.deepEqual(await select('SELECT id FROM admins WHERE username = ?', [args[0]]), []);
-  }
-});
-
-test('an address or a number that cannot be meant is refused', async (t) => {
-  for (const [problem, ...args] of [
+    ['<username>', 'admin', 'create', '<b>'],
+    ['--nickname', 'admin', 'create', username, '--nickname', 'n'.repeat(51)],
     ['--address', 'admin', 'unlock', 'admin', '--address', '203.0.113.'],
     ['--minutes', 'payments', 'stuck', '--minutes', '1e99'],
+    ['--days', 'demo', '--days', '0'],
   ] as const) {
     const { code, errors } = await runCli([...args]);
     t.is(code, 2, errors);
     t.true(errors.startsWith(problem), errors);
   }
+  t.deepEqual(await select('SELECT id FROM admins WHERE username IN (?)', [['<b>', username]]), []);
 });
 
 test('a command that fails is in the system log, because its trace is written first', async (t) => {
@@ -184,14 +177,14 @@ test('the doctor warns of addresses that nobody outside can use, and of payments
     (await runCli(['doctor'], { ...production, ...s3, ...env })).output;
   const local = await settings({ APP_URL: '' });
   t.regex(local, /^settings +warning .*APP_URL is http:\/\/localhost/m);
-  t.notRegex(local, /S3_ENDPOINT is/);
-  const secure = await settings({ APP_URL: 'https://pay.example.com', S3_PRESIGNED_DOWNLOADS: 'true' });
-  t.regex(secure, /^settings +warning .*S3_ENDPOINT is http/m);
-  t.notRegex(secure, /APP_URL/);
-  t.notRegex(await settings({ APP_URL: 'https://pay.example.com' }), /S3_ENDPOINT is|UNSIGNED/);
-  const open = { APP_URL: 'https://pay.example.com', PAYMENT_UNSIGNED_MOCK_ALLOWED: 'true' };
-  t.regex(await settings(open), /^settings +warning .*PAYMENT_UNSIGNED_MOCK_ALLOWED/m);
-  t.notRegex(await settings({ ...open, PAYMENT_GATEWAYS_ENABLED: 'wechat' }), /UNSIGNED/);
+  t.notRegex(local, /S3_ENDPOINT is|UNSIGNED/);
+  const APP_URL = 'https://pay.example.com';
+  const open = { APP_URL, PAYMENT_UNSIGNED_MOCK_ALLOWED: 'true' };
+  const exposed = await settings({ ...open, S3_PRESIGNED_DOWNLOADS: 'true' });
+  t.regex(exposed, /^settings +warning .*S3_ENDPOINT is http/m);
+  t.regex(exposed, /^settings +warning .*PAYMENT_UNSIGNED_MOCK_ALLOWED/m);
+  t.notRegex(exposed, /APP_URL/);
+  t.notRegex(await settings({ ...open, PAYMENT_GATEWAYS_ENABLED: 'wechat' }), /S3_ENDPOINT is|UNSIGNED/);
 });
 
 test('a command without its database says where it has looked for it', async (t) => {
@@ -215,27 +208,11 @@ test('an answer that nobody reads is no failure, one that cannot be written is o
 });
 
 test('an invalid call exits with code 2', async (t) => {
-  for (const args of [
-    ['admin', 'frobnicate'],
-    ['payments', 'stuck', '--minutes', '0'],
-    ['demo', '--days', '0'],
-  ])
-    t.is((await runCli(args)).code, 2, args.join(' '));
+  t.is((await runCli(['admin', 'frobnicate'])).code, 2);
   t.is((await runCli(['admin', 'list'], { PORT: 'x' })).code, 78);
   const { output, code } = await runCli(['--help']);
   t.is(code, 0);
   t.regex(output, /^Exit codes: 0 .*, 1 .*, 2 .*, 78 /m);
-  for (const name of [
-    'admin',
-    'migrate',
-    'jobs',
-    'payments',
-    'callbacks',
-    'blacklist',
-    'cache',
-    'key',
-    'prune',
-    'doctor',
-  ])
-    t.regex(output, new RegExp(`^ {2}${name}`, 'm'));
+  const names = 'admin migrate jobs payments callbacks blacklist cache key prune doctor';
+  for (const name of names.split(' ')) t.regex(output, new RegExp(`^ {2}${name}`, 'm'));
 });
