@@ -1,4 +1,5 @@
-// Starting: several processes at once on a database that does not exist yet, and migrations back and forth.
+// Starting: several processes at once on a database that does not exist yet, settings that refuse a start, another APP_KEY,
+// and migrations back and forth.
 import '../support/environment.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,13 +9,29 @@ import { join } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { environment } from '../support/environment.js';
+import { maintainTables } from '../../src/jobs/maintain-tables.js';
 import { db, select } from '../../src/lib/database/db.js';
 import { underClaim } from '../../src/models/tables/claim.js';
 import { emptyDatabase, prepareDatabase } from '../../src/models/migrations/schema.js';
-import { callBack, makeMethod, makePayment } from '../support/factories.js';
+import {
+  callBack,
+  makeAdmin,
+  makeMethod,
+  makePayment,
+  mockCallback,
+  mockSign,
+  unique,
+  type MadeAdmin,
+} from '../support/factories.js';
 import { Client } from '../support/client.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
-import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
+import {
+  killProcesses,
+  runCli,
+  startApi,
+  startWorkerProcess,
+  type TestProcess,
+} from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -118,7 +135,6 @@ test.serial('production does not start with the default password', async (t) => 
   const { data } = await service.anonymous.at(api.url).post('/login', { username: 'admin', password });
   t.true(data.password_must_change);
   await api.stop();
-  t.is((await runCli(['admin', 'password', 'nobody'])).code, 1);
   await t.throwsAsync(startApi({ ...production, DB_NAME: `${fresh}_weak`, ADMIN_PASSWORD: 'Password1' }), {
     message: /ADMIN_PASSWORD is too common/,
   });
@@ -147,15 +163,13 @@ test.serial('wrong database credentials end a start at once', async (t) => {
   try {
     const wrong = { DATABASE_URL: '', DB_USER: user, DB_PASSWORD: 'wrong' };
     const unknown = { ...wrong, DB_PASSWORD: secret, DB_NAME: `${fresh}_none` };
-    for (const [env, sentence] of [
-      [wrong, `refuses the user "${user}" with this password: check DB_USER and DB_PASSWORD`],
-      [unknown, `refuses the user "${user}" the database "${fresh}_none"`],
+    for (const [start, env, sentence] of [
+      [startApi, wrong, `refuses the user "${user}" with this password: check DB_USER and DB_PASSWORD`],
+      [startWorkerProcess, unknown, `refuses the user "${user}" the database "${fresh}_none"`],
     ] as const) {
-      for (const start of [startApi, startWorkerProcess]) {
-        const refused = await t.throwsAsync(start(env));
-        t.true(fatalLine(refused?.message).includes(sentence), refused?.message);
-        t.notRegex(refused?.message ?? '', /waiting for the database/);
-      }
+      const refused = await t.throwsAsync(start(env));
+      t.true(fatalLine(refused?.message).includes(sentence), refused?.message);
+      t.notRegex(refused?.message ?? '', /waiting for the database/);
     }
   } finally {
     await db.query(`DROP USER '${user}'@'%'`);
@@ -165,12 +179,6 @@ test.serial('wrong database credentials end a start at once', async (t) => {
 test.serial('an address that cannot be listened on is named', async (t) => {
   const refused = await t.throwsAsync(startApi({ HOST: '203.0.113.9' }));
   t.regex(fatalLine(refused?.message), /^HOST and PORT cannot be used: .*not available 203\.0\.113\.9/);
-  const metrics = { METRICS_HOST: '203.0.113.9', METRICS_PORT: '9300', METRICS_TOKEN: 'a-token-of-the-test' };
-  const api = await startApi(metrics);
-  await until(() =>
-    /not available 203\.0\.113\.9:9300.*METRICS_HOST and METRICS_PORT cannot be used/.test(api.output()),
-  );
-  await api.stop();
 });
 
 test('npm test does not run on production servers', async (t) => {
@@ -199,11 +207,16 @@ test('a run of AVA begins in a checkout without a build', async (t) => {
   t.deepEqual(await readdir(join(checkout, 'build')), ['test.log']);
 });
 
-test.serial('files are readable by this account only', async (t) => {
+test.serial('files are readable by this account only, also without a metrics port', async (t) => {
   const root = join(environment.STORAGE_ROOT, 'private');
   await mkdir(root, { recursive: true });
   await chmod(root, 0o755);
-  const api = await startApi({ STORAGE_ROOT: root });
+  const metrics = {
+    METRICS_HOST: '203.0.113.9',
+    METRICS_PORT: '9300',
+    METRICS_TOKEN: 'a-token-of-the-test',
+  };
+  const api = await startApi({ ...metrics, STORAGE_ROOT: root });
   const admin = await service.anonymous.at(api.url).signIn({ username: 'admin', password });
   t.is((await admin.upload('/attachments/upload', 'a few words', { filename: 'a.txt' })).status, 200);
   const modes = new Set<string>();
@@ -213,8 +226,123 @@ test.serial('files are readable by this account only', async (t) => {
   }
   t.deepEqual([...modes].sort(), ['file 600', 'folder 700']);
   await until(() => api.output().includes('API is listening'));
+  await until(() =>
+    /not available 203\.0\.113\.9:9300.*METRICS_HOST and METRICS_PORT cannot be used/.test(api.output()),
+  );
   t.is(/no longer gets security fixes/.test(api.output()), Number.parseInt(process.versions.node, 10) < 22);
   await api.kill();
+});
+
+let admin: Client;
+
+// Replacing APP_KEY: stored secrets and passwords stay usable throughout, and end up under the new key.
+
+const [before, after] = [environment.APP_KEY, 'the-app-key-that-comes-after-it-and-is-long'];
+const replacing = { APP_KEY: after, APP_KEY_PREVIOUS: `a-key-of-long-ago-nobody-uses, ${before}` };
+
+const statusAt = async ({ url }: TestProcess, { username, password }: MadeAdmin) =>
+  (await service.anonymous.at(url).post('/login', { username, password })).status;
+
+async function paysAt({ url }: TestProcess, methodId: number): Promise<string | number> {
+  const payment = await makePayment(admin, methodId);
+  const body = mockCallback(payment, 'rotated');
+  const answer = await service.anonymous.at(url).post('//api/payment/notify/mock', body);
+  return answer.data?.status ?? answer.status;
+}
+
+async function rowOf(id: number): Promise<{ secrets: string; updated_at: Date }> {
+  const [row] = await select<{ secrets: string; updated_at: Date }>(
+    'SELECT secrets, updated_at FROM payment_methods WHERE id = ?',
+    [id],
+  );
+  return row as NonNullable<typeof row>;
+}
+
+/** Creates a user, always under the same Idempotency-Key. */
+const user = { username: unique('user'), password: 'secret-1' };
+const createdAt = ({ url }: TestProcess) =>
+  admin.at(url).post('/users', user, { 'Idempotency-Key': user.username });
+
+const resealed = (id: number, secrets: string) => until(async () => (await rowOf(id)).secrets !== secrets);
+
+test.serial('a key can be replaced in steps without downtime', async (t) => {
+  admin = await service.anonymous.signIn({ username: 'admin', password });
+  const { id } = await makeMethod(admin, 'rotated');
+  const [active, absent] = [await makeAdmin(admin), await makeAdmin(admin)];
+  const original = await rowOf(id);
+
+  const [old, both] = await Promise.all([
+    startApi({ APP_KEY_PREVIOUS: after }),
+    startApi(replacing),
+    startWorkerProcess({ APP_KEY_PREVIOUS: after }, 'payments'),
+  ]);
+  t.is(await paysAt(both, id), 'paid', 'a secret under the old key');
+  const { id: made } = (await createdAt(old)).data;
+  t.is((await createdAt(both)).data.id, made, 'a repeated request');
+  t.deepEqual([await statusAt(both, active), await statusAt(both, active)], [200, 200]);
+  t.is(await statusAt(both, { ...active, password: 'wrong' }), 401);
+  t.is(await statusAt(both, { ...active, username: 'nobody' }), 401);
+  const newer = await makeMethod(admin.at(both.url), 'rotated');
+  t.is(await paysAt(old, newer.id), 'paid', 'processes that still seal under the old key know the new one');
+
+  const worker = await startWorkerProcess(replacing, 'maintenance');
+  await resealed(id, original.secrets);
+  t.deepEqual((await rowOf(id)).updated_at, original.updated_at);
+  const straggler = await makeMethod(admin.at(old.url), 'rotated');
+  const { secrets } = await rowOf(straggler.id);
+  await maintainTables.enqueue({ day: '2026-01-01' });
+  await resealed(straggler.id, secrets);
+  await worker.stop();
+
+  const only = await startApi({ APP_KEY: after });
+  for (const method of [id, newer.id, straggler.id]) t.is(await paysAt(only, method), 'paid');
+  const forgotten = (await createdAt(only)).errorCode;
+  t.is(forgotten, 'idempotency_key_reused', 'what is stored of a request says nothing without the key');
+  t.is(await statusAt(only, active), 200, 'the password was hashed anew at the sign-in');
+  t.is(await statusAt(only, absent), 401, 'who has not signed in since needs the previous key');
+  t.is(await statusAt(both, absent), 200);
+  t.is(await statusAt(only, absent), 200);
+});
+
+test.serial('a start under a wrong key is refused', async (t) => {
+  const { id } = await makeMethod(admin, 'rotated');
+  const { secrets } = await rowOf(id);
+  const stranger = { APP_KEY: 'a-key-that-never-sealed-anything-here' };
+  for (const start of [startApi, startWorkerProcess]) {
+    const refused = await t.throwsAsync(start(stranger));
+    t.regex(
+      refused?.message ?? '',
+      /APP_KEY is not the key of this database, nor is one of APP_KEY_PREVIOUS/,
+    );
+    t.notRegex(refused?.message ?? '', / {4}at /, 'a sentence, no stack');
+  }
+  t.is((await runCli(['admin', 'password', 'admin'], stranger)).code, 1);
+  t.is((await runCli(['key', 'accept'], stranger)).code, 2, 'it asks, and nobody answers');
+  const accepted = await runCli(['key', 'accept', '--yes'], stranger);
+  t.is(accepted.code, 0);
+  t.regex(accepted.output, /; give passwords/);
+  t.notRegex((await runCli(['key', 'accept', '--yes'], stranger)).output, /passwords/, 'nothing is lost');
+  const [api, worker] = await Promise.all([startApi(stranger), startWorkerProcess(stranger, 'maintenance')]);
+  const payment = await makePayment(admin, id);
+  const body = { ...mockCallback(payment), sign: mockSign(payment.payment_no, '12.30', 'rotated') };
+  const answer = await service.anonymous.at(api.url).post('//api/payment/notify/mock', body);
+  t.deepEqual(
+    [answer.status, answer.errorCode],
+    [503, 'payment_secret_unreadable'],
+    'so that the provider tries again',
+  );
+  const caller = admin.at(api.url);
+  t.is((await caller.get(`/payment-methods/${id}`)).data.has_shared_secret, true);
+  t.is((await caller.put(`/payment-methods/${id}`, { name: 'Counter' })).data.name, 'Counter');
+  await worker.stop();
+  t.regex(worker.output(), /secrets could not be sealed again/);
+  t.is((await rowOf(id)).secrets, secrets);
+  t.is((await caller.put(`/payment-methods/${id}`, { shared_secret: 'entered anew' })).status, 200);
+  const again = await service.anonymous.at(api.url).post('//api/payment/notify/mock', {
+    ...body,
+    sign: mockSign(payment.payment_no, '12.30', 'entered anew'),
+  });
+  t.is(again.status, 200);
 });
 
 test.serial('all migrations can be reverted and applied again', async (t) => {
