@@ -14,6 +14,7 @@ import {
   chooseEntry,
   enter,
   follow,
+  hold,
   inaccessible,
   leaveScreen,
   nowhere,

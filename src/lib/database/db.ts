@@ -147,7 +147,10 @@ const ended = (sql: string, seconds: number): string =>
 /** What follows the commits of transactions. */
 const following = new WeakMap<Transaction, (() => Promise<void>)[]>();
 
-/** Runs that when the transaction has been committed, before `transact` returns. It must not throw. */
+/**
+ * Runs `follow`, which must not throw, once the transaction has been committed, before `transact` returns. The hook of
+ * Sequelize also runs after a failed COMMIT.
+ */
 export function afterCommit(t: Transaction, follow: () => Promise<void>): void {
   following.set(t, [...(following.get(t) ?? []), follow]);
 }
