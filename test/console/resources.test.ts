@@ -231,7 +231,7 @@ freshJourney('every list says so to an administrator without permission', async 
 });
 
 freshJourney(
-  'who may not send, read, choose or delete something is told so, or not offered it',
+  'what an administrator may not send, read, choose or delete is refused in words, or not offered',
   async (t, page) => {
     const { admin } = own.service;
     const verbs = ['index', 'show', 'update', 'destroy', 'reset_password', 'kick_out'];

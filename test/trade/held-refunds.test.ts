@@ -1,5 +1,5 @@
 // Refunds that wait for a person: those above REFUND_APPROVAL_ABOVE for another administrator than the one who requested them,
-// and all of a payment of which its company reports a refund that was not made here, until somebody has looked.
+// and all of a payment whose company reports a refund that was not made here, until somebody has looked.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';

@@ -498,7 +498,7 @@ async function books(): Promise<Finding | undefined> {
 const bookNotices = (): Promise<{ content: string }[]> =>
   select(`SELECT content FROM notifications WHERE event_key LIKE 'books-%'`);
 
-/** A payment of which 5.00 have gone to the balance, and 4.00 are on their way. */
+/** A payment with 5.00 refunded to the balance, and 4.00 on their way. */
 async function partlyRefunded(): Promise<Placed> {
   const payment = await paid('wechat');
   const body = { payment_no: payment.payment_no, amount: '5.00', destination: 'balance', reason: 'sold out' };
