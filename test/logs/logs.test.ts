@@ -324,6 +324,7 @@ test.serial('an entry of the system log that no table accepts makes no further o
       const role = { name: unique('r'), slug: unique('r-') };
       t.is((await client.post('/roles', role, { 'X-Trace-Id': traceId })).status, 500);
       await until(() => new RegExp(`"trace_id":"${traceId}".*was left out`).test(alone.output()));
+      t.is((await operation(traceId)).status, 500);
     }
     // No such line is about another one.
     t.notRegex(alone.output(), /"message":"a log entry that no table takes/);
