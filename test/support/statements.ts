@@ -21,15 +21,23 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<st
   return statements;
 }
 
-/** What each table of a statement reads: its partitions, comma-separated. */
-export async function partitionsOf(sql: string): Promise<string[]> {
+interface Plan {
+  type: string;
+  Extra: string | null;
+  partitions: string | null;
+}
+
+/** How the server would run a statement: a row for each table, in the form that MariaDB and MySQL share. */
+export async function planOf(sql: string): Promise<Plan[]> {
   const [version] = await select<{ version: string }>('SELECT VERSION() AS version');
   const explain = version?.version.includes('MariaDB') ? 'EXPLAIN PARTITIONS' : 'EXPLAIN FORMAT=TRADITIONAL';
   const [rows] = await db.query(`${explain} ${sql}`);
-  return (rows as { partitions: string | null }[]).flatMap(({ partitions }) =>
-    partitions ? [partitions] : [],
-  );
+  return rows as Plan[];
 }
+
+/** What each table of a statement reads: its partitions, comma-separated. */
+export const partitionsOf = async (sql: string): Promise<string[]> =>
+  (await planOf(sql)).flatMap(({ partitions }) => (partitions ? [partitions] : []));
 
 /** Rows and keys that the reads among these statements look at, by the server's own counters. */
 export async function rowsReadBy(statements: readonly string[]): Promise<number> {
