@@ -1,13 +1,35 @@
 // What an administrator sees of the notifications: pages, how many are unread, reading them.
+import Joi from 'joi';
 import { now } from '../../lib/values/clock.js';
 import { change, select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { orderSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
+import {
+  listQuery,
+  orderSql,
+  toPage,
+  Where,
+  type Criteria,
+  type ListQuery,
+  type Page,
+} from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';
 import { cachedCounts } from '../tables/count.js';
-import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
-import { Notification, NotificationMark } from './tables.js';
+import { deliver, type NotificationRecord } from './notification.js';
+import { Notification, NotificationMark, notificationTypes, type NotificationType } from './tables.js';
+
+const notificationFilters = {
+  type: Joi.string<NotificationType>().valid(...notificationTypes),
+  is_read: Joi.boolean(),
+};
+
+type NotificationFilter = Criteria<typeof notificationFilters> & ListQuery;
+
+/** The query of the list. */
+export const notificationQuery = listQuery<NotificationFilter>(
+  ['id', 'type', 'title', 'created_at'],
+  notificationFilters,
+);
 
 /** A page, and how many notifications are unread in all. */
 export async function listNotifications(

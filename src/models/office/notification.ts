@@ -1,37 +1,22 @@
 // notifications: messages to administrators, and the outbox of their frames. One for everybody is one row; reads are
 // stored per administrator (notification-inbox.ts).
-import Joi from 'joi';
 import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { ago, now } from '../../lib/values/clock.js';
 import { afterCommit, bulk, change, insert, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { inBoth, type Text } from '../../lib/values/language.js';
-import { listQuery, type Criteria, type ListQuery } from '../../lib/input/list-query.js';
 import { logger } from '../../lib/watch/logger.js';
 import { publish } from '../../lib/redis/pubsub.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { listed, type Listed } from '../tables/table.js';
-import { Notification, NotificationRead, notificationTypes, type NotificationType } from './tables.js';
+import { Notification, NotificationRead, type NotificationType } from './tables.js';
 
 /** A notification as an administrator sees it. */
 export interface NotificationRecord extends Listed<Notification> {
   is_read: boolean;
   read_at: Date | null;
 }
-
-const notificationFilters = {
-  type: Joi.string<NotificationType>().valid(...notificationTypes),
-  is_read: Joi.boolean(),
-};
-
-export type NotificationFilter = Criteria<typeof notificationFilters> & ListQuery;
-
-/** The query of the list. */
-export const notificationQuery = listQuery<NotificationFilter>(
-  ['id', 'type', 'title', 'created_at'],
-  notificationFilters,
-);
 
 export interface NewNotification {
   type: NotificationType;
@@ -89,8 +74,7 @@ export function storeNotification(wanted: NewNotification): Promise<Notification
 
 /**
  * Stores a notification in the transaction of the event it reports, so that neither is there without the other, and
- * delivers it after the commit. An event that was notified before is not again; a receiver who no longer exists is left
- * out.
+ * delivers it after the commit. An event is notified once; a receiver who no longer exists is left out.
  */
 export async function notifyWithin(t: Transaction, wanted: NewNotification): Promise<void> {
   const { rows, isNew } = await insertRows(written(wanted), t);

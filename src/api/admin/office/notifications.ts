@@ -8,14 +8,11 @@ import {
   countUnread,
   getNotification,
   listNotifications,
+  notificationQuery,
   readAllNotifications,
   readNotification,
 } from '../../../models/office/notification-inbox.js';
-import {
-  getSentNotification,
-  notificationQuery,
-  type NotificationRecord,
-} from '../../../models/office/notification.js';
+import { getSentNotification, type NotificationRecord } from '../../../models/office/notification.js';
 import { Notification, sentTypes, type NotificationType } from '../../../models/office/tables.js';
 import {
   described,
