@@ -15,16 +15,9 @@ import {
   recordUnproven,
   type CalledPayment,
 } from '../models/trade/callback-intake.js';
-import { unverified } from '../models/trade/payment-callback.js';
+import { unverified, type CallbackKey } from '../models/trade/payment-callback.js';
 import { askPaymentSoon } from '../models/trade/payment-follow-up.js';
-import {
-  acceptCallback,
-  callbackRefusals,
-  judge,
-  readClaim,
-  settleAccepted,
-  type Accepted,
-} from './flows/callback.js';
+import { acceptCallback, callbackRefusals, judge, readClaim, settleAccepted } from './flows/callback.js';
 import { limit } from './http/middleware/limits.js';
 import type { Context } from './declare/request-state.js';
 import { callbackBody } from './declare/channel-schemas.js';
@@ -108,11 +101,11 @@ async function receive(
 ): Promise<Answer | PlainAnswer> {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   const callback = { raw, headers: headersOf(ctx, channel), fields, receivedAt: now() };
-  const accepted = await accept(channel, callback, ctx);
+  const { payment, accepted } = await accept(channel, callback, ctx);
   const outcome = await settleAccepted(accepted, deadline);
   if (channel.accepted) return plainAnswer(channel.accepted);
   const status = outcome === 'processing' ? 'processing' : 'paid';
-  return { payment_no: accepted.payment_no, order_no: accepted.order_no, status };
+  return { payment_no: payment.payment_no, order_no: payment.order_no, status };
 }
 
 /** What is needed to read its body and to verify its signature; stored with it. */
@@ -124,29 +117,28 @@ const headersOf = ({ headers }: Context, { signatureHeaders = [] }: Channel): Ra
   );
 
 // Verifies a callback and stores it with any verdict.
-async function accept(channel: Channel, callback: RawCallback, ctx: Context): Promise<Accepted> {
-  const { ip, traceId } = ctx.state;
-  const { raw, headers, fields } = callback;
+async function accept(
+  channel: Channel,
+  callback: RawCallback,
+  ctx: Context,
+): Promise<{ payment: CalledPayment; accepted: CallbackKey | undefined }> {
+  const { ip, traceId: trace_id } = ctx.state;
+  const { fields } = callback;
   // Until a channel's results are opened, only the payment number is taken from its callbacks.
   const isTrusted = hasOpenResults(channel);
   const claim = await readClaim(channel, isTrusted ? callback : { ...callback, headers: {} });
   const { claimedNo, isSealed } = claimedNumber(claim, fields);
   const payment = claimedNo === undefined ? undefined : await findCalledPayment(claimedNo);
-  const circumstances = {
-    type: channel.type,
-    period: payment?.period,
-    arrived: { raw, headers },
-    ip,
-    traceId,
-  };
+  const circumstances = { type: channel.type, period: payment?.period, arrived: callback, ip, trace_id };
   const judged = await judge(channel, { callback, claim, payment }, AbortSignal.timeout(maxKeyMs));
-  if (typeof judged !== 'string') return acceptCallback(judged, circumstances);
+  if (typeof judged !== 'string')
+    return { payment: judged.payment, accepted: await acceptCallback(judged, circumstances) };
 
   const believed = isTrusted ? claim : undefined;
   const attempt = {
     ...circumstances,
-    paymentNo: claimedNo,
-    thirdPartyNo: believed?.thirdPartyNo,
+    payment_no: claimedNo,
+    third_party_no: believed?.thirdPartyNo,
     fields: believed?.fields ?? fields,
     state: 'refused' as const,
     verdict: judged,
@@ -154,7 +146,7 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   const notice = payment && { payment, claim, isSealed };
   const flag = notice && (await flagFor(channel, notice, judged));
   if (notice && flag) {
-    await recordAttempt({ ...attempt, reportedAmount: flag.amounts?.reported });
+    await recordAttempt({ ...attempt, reported_amount: flag.amounts?.reported });
     await flagForAttention(notice.payment.payment_no, flag.reason, flag.amounts);
   } else {
     // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored in full and never

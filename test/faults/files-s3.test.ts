@@ -7,7 +7,7 @@ import { get, type IncomingMessage } from 'node:http';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
-import { paymentPeriod } from '../../src/lib/values/numbers.js';
+import { paymentKey } from '../../src/lib/values/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { Client } from '../support/client.js';
@@ -108,8 +108,8 @@ test.serial('a callback without a job is settled while the store does not answer
   await until(() => s3().held() > 0);
   const paymentNo = payment.payment_no;
   await recordAttempt({
-    ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo: unique('MOCK-') },
-    ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: unique('trace') },
+    ...{ type: 'mock', ...paymentKey(paymentNo), third_party_no: unique('MOCK-') },
+    ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', trace_id: unique('trace') },
   });
   await until(async () => (await stateChanges(paymentNo)).length > 0);
   t.is((await released()).length, files + 1);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { mergeChunks } from '../../src/jobs/merge-chunks.js';
-import { paymentPeriod } from '../../src/lib/values/numbers.js';
+import { paymentKey } from '../../src/lib/values/numbers.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { outcome, type Answer } from '../support/client.js';
@@ -152,8 +152,8 @@ const works: Record<string, () => Promise<Ending>> = {
     await own.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
     const paymentNo = payment.payment_no;
     await recordVerified({
-      ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo: unique('T-') },
-      ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'test' },
+      ...{ type: 'mock', ...paymentKey(paymentNo), third_party_no: unique('T-') },
+      ...{ fields: {}, ip: '127.0.0.1', trace_id: 'test' },
     });
     return { content: paymentNo, table: 'payments', where: `payment_no = '${paymentNo}'` };
   },

@@ -15,7 +15,7 @@ import { storage } from '../../src/lib/storage/index.js';
 import { releaseFiles, reserveFile } from '../../src/models/files/stored-file.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
-import { paymentPeriod } from '../../src/lib/values/numbers.js';
+import { paymentKey } from '../../src/lib/values/numbers.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { companiesTest } from '../support/companies.js';
@@ -64,18 +64,17 @@ async function killStatements(text: string): Promise<void> {
 const activeJobs = () => redis.llen(`${queuePrefix('payments')}:payments:active`);
 
 /** A verified attempt in the inbox that the queue does not know. */
-const storeAttempt = ({ payment_no }: MadePayment, receivedAt?: Date): Promise<CallbackKey> =>
+const storeAttempt = ({ payment_no }: MadePayment, created_at?: Date): Promise<CallbackKey> =>
   recordAttempt({
     type: 'mock',
-    period: paymentPeriod(payment_no),
-    paymentNo: payment_no,
-    thirdPartyNo: `MOCK-${payment_no}`,
+    ...paymentKey(payment_no),
+    third_party_no: `MOCK-${payment_no}`,
     fields: {},
     ip: '127.0.0.1',
     state: 'pending',
     verdict: 'verified',
-    traceId: unique('trace'),
-    receivedAt,
+    trace_id: unique('trace'),
+    created_at,
   });
 
 test.serial('a callback not settled in time is answered processing', async (t) => {

@@ -53,7 +53,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await recordAttempt({ ...attempt, reportedAmount: flag.amounts?.reported });
+    from: `    await recordAttempt({ ...attempt, reported_amount: flag.amounts?.reported });
 `,
     to: ``,
     breaks: 'proven attempts with a wrong amount are not kept',
@@ -70,7 +70,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: store,
-    from: `    await flagWithin(paymentNo, 'third_party_no_used', t);
+    from: `    await flagWithin(payment_no, 'third_party_no_used', t);
 `,
     to: ``,
     breaks: 'a used number is refused without a flag',
@@ -112,7 +112,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: store,
-    from: `    if (owner === paymentNo) return`,
+    from: `    if (owner === payment_no) return`,
     to: `    if (owner !== '') return`,
     breaks: 'an attempt under the number of another payment is accepted',
     test: doubleMoney,
@@ -120,8 +120,8 @@ export const callbacks: Fault[] = [
   },
   {
     file: store,
-    from: `JSON.stringify(mask(attempt.fields))`,
-    to: `JSON.stringify(attempt.fields)`,
+    from: `JSON.stringify(mask(fields))`,
+    to: `JSON.stringify(fields)`,
     breaks: 'secrets of a callback are stored',
     test: notify,
     match: 'attempts are shown with their secrets masked',

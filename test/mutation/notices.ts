@@ -175,8 +175,8 @@ export const notices: Fault[] = [
   },
   {
     file: flow,
-    from: `  const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });`,
-    to: `  void recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' }).catch(() => undefined);
+    from: `  const callback = await recordVerified({ ...attempt, third_party_no });`,
+    to: `  void recordVerified({ ...attempt, third_party_no }).catch(() => undefined);
   const callback = { id: 0, period: 0 };`,
     breaks: 'a notice is acknowledged before it is committed',
     test: ofBoth,
@@ -184,8 +184,8 @@ export const notices: Fault[] = [
   },
   {
     file: intake,
-    from: `const accepted = await accept(channel, callback, ctx);`,
-    to: `const accepted = await accept(channel, callback, ctx).catch(() => ({ paymentNo: '', orderNo: '', callback: undefined }));`,
+    from: `const { payment, accepted } = await accept(channel, callback, ctx);`,
+    to: `const { payment, accepted } = await accept(channel, callback, ctx).catch(() => ({ payment: { payment_no: '', order_no: '' }, accepted: undefined }));`,
     breaks: 'a notice is acknowledged while the database is away',
     test: 'test/faults/database.test.ts',
     match: '*a notice is answered 503*',

@@ -11,7 +11,7 @@ import { Queue } from 'bullmq';
 import { config } from '../../config/index.js';
 import { change, db, select } from '../../src/lib/database/db.js';
 import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
-import { paymentPeriod } from '../../src/lib/values/numbers.js';
+import { paymentKey } from '../../src/lib/values/numbers.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';
 import { lastMonth } from '../../src/models/tables/partitions.js';
@@ -42,8 +42,8 @@ const statusOf = async ({ payment_no }: MadePayment): Promise<string> =>
 /** A verified callback that nobody has settled. */
 async function waitingCallback(payment: MadePayment): Promise<CallbackKey> {
   const key = await recordVerified({
-    ...{ type: 'mock', period: paymentPeriod(payment.payment_no), paymentNo: payment.payment_no, fields: {} },
-    ...{ thirdPartyNo: unique('BANK-'), ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: '' },
+    ...{ type: 'mock', ...paymentKey(payment.payment_no), third_party_no: unique('BANK-') },
+    ...{ fields: {}, ip: '127.0.0.1', trace_id: '' },
   });
   return key as CallbackKey;
 }

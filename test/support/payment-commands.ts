@@ -1,7 +1,7 @@
 // Everything that can happen to orders and payments, applied to the service and to the model (docs/promises.md R4).
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/values/numbers.js';
+import { paymentKey } from '../../src/lib/values/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { verdictOf, type CallbackKey } from '../../src/models/trade/payment-callback.js';
@@ -33,10 +33,9 @@ const overdue = ({ order_no }: ModelOrder) =>
   change('UPDATE orders SET expire_at = ? WHERE order_no = ?', [new Date(Date.now() - 60_000), order_no]);
 
 /** A verified callback in the inbox that no process knows of. */
-async function store({ payment_no: paymentNo }: ModelPayment, thirdPartyNo: string): Promise<CallbackKey> {
-  const attempt = { type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo, fields: {} };
-  const rest = { ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'model' } as const;
-  return (await recordVerified({ ...attempt, ...rest })) as CallbackKey;
+async function store({ payment_no }: ModelPayment, third_party_no: string): Promise<CallbackKey> {
+  const attempt = { type: 'mock', ...paymentKey(payment_no), third_party_no, fields: {}, ip: '127.0.0.1' };
+  return (await recordVerified({ ...attempt, trace_id: 'model' })) as CallbackKey;
 }
 
 async function isPaid({ order_no }: ModelOrder): Promise<boolean> {

@@ -30,8 +30,8 @@ const later = (days: number): Date => new Date(Date.now() + days * day);
 
 const attempt = (paymentNo: string, period: number, state: CallbackState = 'settled') =>
   recordAttempt({
-    ...{ type: 'mock', period, paymentNo, thirdPartyNo: undefined, fields: {}, ip: '127.0.0.1' },
-    ...{ state, verdict: state, traceId: 'x'.repeat(26) },
+    ...{ type: 'mock', period, payment_no: paymentNo, fields: {}, ip: '127.0.0.1' },
+    ...{ state, verdict: state, trace_id: 'x'.repeat(26) },
   });
 
 const kept = async (paymentNo: string): Promise<string[]> => {

@@ -5,7 +5,7 @@ import { createCipheriv } from 'node:crypto';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { announce } from '../../src/lib/redis/changes.js';
-import { paymentPeriod, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
+import { paymentKey, paymentPeriod, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordAttempt, recordVerified } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
@@ -43,9 +43,9 @@ const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
 const notify = (payment: MadePayment, more: object = {}) => callBack(service.anonymous, payment, more);
 
-const attempt = ({ payment_no: paymentNo }: MadePayment, thirdPartyNo: string) => ({
-  ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo },
-  ...{ fields: {}, ip: '127.0.0.1', state: 'pending' as const, verdict: 'verified', traceId: 'test' },
+const attempt = ({ payment_no }: MadePayment, third_party_no: string) => ({
+  ...{ type: 'mock', ...paymentKey(payment_no), third_party_no },
+  ...{ fields: {}, ip: '127.0.0.1', state: 'pending' as const, verdict: 'verified', trace_id: 'test' },
 });
 
 /** A verified attempt in the inbox. */

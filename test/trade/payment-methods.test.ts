@@ -4,7 +4,7 @@ import '../support/shared-environment.js';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/values/numbers.js';
+import { paymentKey, paymentPeriod } from '../../src/lib/values/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
@@ -381,10 +381,9 @@ test('a replayed callback counts from its arrival', async (t) => {
 test('a replay settles a pending verified callback', async (t) => {
   const { id } = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, id);
-  const period = paymentPeriod(payment.payment_no) as number;
   const waiting = await recordVerified({
-    ...{ type: 'mock', period, paymentNo: payment.payment_no, thirdPartyNo: unique('BANK-') },
-    ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'test' },
+    ...{ type: 'mock', ...paymentKey(payment.payment_no), third_party_no: unique('BANK-') },
+    ...{ fields: {}, ip: '127.0.0.1', trace_id: 'test' },
   });
   t.true(['paid', 'already_paid'].includes((await replay(payment, waiting?.id as number)).data.outcome));
   t.like(await trace(payment), {

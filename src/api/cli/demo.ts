@@ -7,6 +7,7 @@ import { setClock } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
 import { languageOf, languages, type Language } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
+import { paymentKey } from '../../lib/values/numbers.js';
 import { newUlid, randomToken } from '../../lib/secrets/random-id.js';
 import { hmacHex } from '../../lib/secrets/secret-box.js';
 import { readUserAgent } from '../../lib/values/user-agent.js';
@@ -199,16 +200,23 @@ async function trade(
   // Money for a cancelled order is late: somebody has to decide about it.
   if (fate > 0.85) await updateOrder(order_no, { status: 'cancelled' });
   if (fate > 0.87) return order_no;
-  const key = await recordVerified({ ...attempt(payment), state: 'pending', verdict: 'verified' });
+  const key = await recordVerified(attempt(payment));
   if (key) await settle(key);
   return order_no;
 }
 
-function attempt({ payment_no: paymentNo, amount }: PaymentRecord) {
-  const sign = hmacHex(secret, `${paymentNo}|SUCCESS|${amount.toString()}`);
-  const fields = { out_trade_no: paymentNo, trade_status: 'SUCCESS', sign };
-  const keys = { paymentNo, thirdPartyNo: `DEMO-${paymentNo}`, period: Number(paymentNo.slice(3, 9)) };
-  return { ...keys, type: 'mock', fields, ip: '198.51.100.20', traceId: newUlid() };
+function attempt({ payment_no, amount }: PaymentRecord) {
+  const sign = hmacHex(secret, `${payment_no}|SUCCESS|${amount.toString()}`);
+  const fields = { out_trade_no: payment_no, trade_status: 'SUCCESS', sign };
+  const number = { third_party_no: `DEMO-${payment_no}` };
+  return {
+    ...paymentKey(payment_no),
+    ...number,
+    type: 'mock',
+    fields,
+    ip: '198.51.100.20',
+    trace_id: newUlid(),
+  };
 }
 
 /** Sign-ins of a day, before its orders; then operations on these, by those who may change them. */

@@ -3,16 +3,12 @@ import { channelOf } from '../../lib/channels/index.js';
 import { currentTraceId } from '../../lib/process/context.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { findCalledPayment, type CalledPayment } from '../../models/trade/callback-intake.js';
-import { storedCallback, type StoredCallback } from '../../models/trade/payment-callback.js';
 import {
-  acceptCallback,
-  isPaidBy,
-  judge,
-  noted,
-  readClaim,
-  settleAccepted,
-  type Accepted,
-} from './callback.js';
+  storedCallback,
+  type CallbackKey,
+  type StoredCallback,
+} from '../../models/trade/payment-callback.js';
+import { acceptCallback, isPaidBy, judge, noted, readClaim, settleAccepted } from './callback.js';
 
 /** Outcome of a replay: that of settling, `processing` when it takes longer, `noted` when it reports no money. */
 export const replayOutcomes = [
@@ -42,14 +38,10 @@ export async function replayCallback(
   const payment = (await findCalledPayment(paymentNo)) ?? fail('payment_record_not_found');
   const stored = await storedCallback(paymentNo, id);
   if (stored.verdict === noted) return noted;
-  const accepted =
-    stored.state === 'refused' ? await verifyAgain(stored, payment, deadline) : waiting(stored, payment);
-  if (accepted === noted) return noted;
-  return settleAccepted(accepted, deadline);
-}
-
-function waiting({ id, period, state }: StoredCallback, { payment_no, order_no }: CalledPayment): Accepted {
-  return { payment_no, order_no, callback: state === 'pending' ? { id, period } : undefined };
+  if (stored.state === 'settled') return 'already_paid';
+  const { period, state } = stored;
+  const accepted = state === 'refused' ? await verifyAgain(stored, payment, deadline) : { id, period };
+  return accepted === noted ? noted : settleAccepted(accepted, deadline);
 }
 
 // The refused entry stays in the inbox. The accepted one is dated by its first arrival: its order may have expired
@@ -58,7 +50,7 @@ async function verifyAgain(
   stored: StoredCallback,
   payment: CalledPayment,
   deadline: number,
-): Promise<Accepted | typeof noted> {
+): Promise<CallbackKey | typeof noted | undefined> {
   const { type, period, ip, arrived, verdict, created_at } = stored;
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   if (!arrived) fail(verdict === 'payment_third_party_no_used' ? verdict : 'payment_callback_not_whole');
@@ -68,9 +60,8 @@ async function verifyAgain(
   const signal = AbortSignal.timeout(Math.floor(Math.max(0, deadline - performance.now()) / 2));
   const judged = await judge(channel, { callback: arrived, claim, payment }, signal);
   if (typeof judged === 'string') fail(judged);
-  if (isPaidBy(judged)) return waiting(stored, payment);
-  const traceId = currentTraceId() ?? '';
-  const attempt = { type, period, arrived, ip, traceId, receivedAt: created_at };
+  if (isPaidBy(judged)) return undefined;
+  const attempt = { type, period, arrived, ip, trace_id: currentTraceId() ?? '', created_at };
   const accepted = await acceptCallback(judged, attempt);
   return judged.claim.says === 'other' ? noted : accepted;
 }

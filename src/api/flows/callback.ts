@@ -49,12 +49,12 @@ interface VerifiedCallback {
 }
 
 /** A callback with what it claims, unverified. */
-interface ReadCallback {
+interface ReadCallback<P> {
   callback: RawCallback;
   /** What it claims; undefined when nothing can be read, or its channel takes no callbacks. */
   claim: CallbackClaim | undefined;
   /** The payment it names. */
-  payment: CalledPayment | undefined;
+  payment: P | undefined;
 }
 
 /** Verdict of a verified callback that reports no money. */
@@ -73,11 +73,11 @@ export async function readClaim(channel: Channel, callback: RawCallback): Promis
  * @param signal ends the wait for a key of the company
  * @returns the slug of the refusal when it fails
  */
-export async function judge(
+export async function judge<P extends Pick<CalledPayment, 'type' | 'amount' | 'config'>>(
   channel: Channel,
-  { callback, claim, payment }: ReadCallback,
+  { callback, claim, payment }: ReadCallback<P>,
   signal: AbortSignal,
-): Promise<VerifiedCallback | ErrorSlug> {
+): Promise<{ claim: CallbackClaim; payment: P } | ErrorSlug> {
   const { type } = channel;
   if (!isEnabled(type)) return 'payment_gateway_disabled';
   if (!channel.read || !channel.isAuthentic || !hasOpenResults(channel))
@@ -107,43 +107,37 @@ export async function judge(
 export const isPaidBy = ({ claim, payment }: VerifiedCallback): boolean =>
   payment.status === 'paid' && payment.third_party_no === claim.thirdPartyNo;
 
-type Circumstances = Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'fields' | 'state' | 'verdict' | 'paidAt'>;
-
-/** A verified callback in the inbox. */
-export interface Accepted extends Pick<CalledPayment, 'payment_no' | 'order_no'> {
-  /** Undefined when the payment was paid before and there is nothing to settle. */
-  callback: CallbackKey | undefined;
-}
+type Circumstances = Pick<Attempt, 'type' | 'period' | 'arrived' | 'ip' | 'trace_id' | 'created_at'>;
 
 /**
- * Stores a verified callback; one that reports money is then to be settled.
+ * Stores a verified callback.
  *
+ * @returns what is to be settled; undefined when it reports no money, or its payment was paid before
  * @throws payment_third_party_no_used when its number belongs to another payment; this one is then flagged
  */
 export async function acceptCallback(
   verified: VerifiedCallback,
   circumstances: Circumstances,
-): Promise<Accepted> {
-  const { paymentNo, says, thirdPartyNo, paidAt, signed, fields } = verified.claim;
-  const { payment_no, order_no, type, status } = verified.payment;
-  const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
-  if (says === 'other' || thirdPartyNo === undefined) {
+): Promise<CallbackKey | undefined> {
+  const { says, thirdPartyNo: third_party_no, paidAt: paid_at, refund, signed, fields } = verified.claim;
+  const { payment_no, type, status } = verified.payment;
+  const attempt = { ...circumstances, payment_no, third_party_no, paid_at, fields };
+  if (says === 'other' || third_party_no === undefined) {
     const arrivedAt = now();
-    await recordHarmless({ ...attempt, state: 'settled', verdict: noted }, signed);
-    const { refund } = verified.claim;
-    if (refund) await noteRefund(paymentNo, refund, arrivedAt);
+    await recordHarmless({ ...attempt, verdict: noted }, signed);
+    if (refund) await noteRefund(payment_no, refund, arrivedAt);
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
     // up before.
-    const isFollowed = await askPaymentSoon(paymentNo);
-    if (!isFollowed && status !== 'paid') await followAnew(paymentNo, type);
-    return { payment_no, order_no, callback: undefined };
+    const isFollowed = await askPaymentSoon(payment_no);
+    if (!isFollowed && status !== 'paid') await followAnew(payment_no, type);
+    return undefined;
   }
   if (isPaidBy(verified)) {
-    await recordHarmless({ ...attempt, state: 'settled', verdict: 'already_paid' }, signed);
-    return { payment_no, order_no, callback: undefined };
+    await recordHarmless({ ...attempt, verdict: 'already_paid' }, signed);
+    return undefined;
   }
-  const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });
-  return { payment_no, order_no, callback: callback ?? fail('payment_third_party_no_used') };
+  const callback = await recordVerified({ ...attempt, third_party_no });
+  return callback ?? fail('payment_third_party_no_used');
 }
 
 /** A stored callback is acknowledged this long before the deadline, settled or not. */
@@ -157,10 +151,11 @@ type Outcome = 'processing' | Exclude<Settlement, 'gone' | 'payment_third_party_
 /**
  * Settles an accepted callback.
  *
+ * @param callback undefined when there is nothing to settle
  * @param deadline milliseconds of performance.now() by which the payment company must be answered
  * @throws payment_third_party_no_used
  */
-export async function settleAccepted({ callback }: Accepted, deadline: number): Promise<Outcome> {
+export async function settleAccepted(callback: CallbackKey | undefined, deadline: number): Promise<Outcome> {
   if (!callback) return 'already_paid';
   const stop = settlementSeconds.startTimer();
   const verdict = await unlessLate(settled(callback, deadline), deadline);

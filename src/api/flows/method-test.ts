@@ -10,7 +10,7 @@ import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
 import { fill, say, type Text } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
-import { newOrderNumber, newPaymentNumber, paymentKey } from '../../lib/values/numbers.js';
+import { newPaymentNumber } from '../../lib/values/numbers.js';
 import { openedMethod } from '../../models/trade/payment-method.js';
 import type { methodTest } from '../declare/channel-schemas.js';
 import type { Answered } from '../declare/response.js';
@@ -71,20 +71,9 @@ export async function testMethod(id: number): Promise<MethodTest> {
   const fields = asSent(channel.sampleCallback({ paymentNo, amount, config: stored ?? {} }));
   // As JSON, as it is sent below.
   const callback = { raw: JSON.stringify(fields), headers: {}, fields, receivedAt: at };
-  const payment = {
-    ...paymentKey(paymentNo),
-    order_no: newOrderNumber(at),
-    amount,
-    status: 'pending' as const,
-    third_party_no: null,
-    needs_attention: false,
-    fail_reason: null,
-    type,
-    config: stored,
-  };
   const claim = await readClaim(channel, callback);
   const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
-  const judged = await judge(channel, { callback, claim, payment }, signal);
+  const judged = await judge(channel, { callback, claim, payment: { type, amount, config: stored } }, signal);
   const missing = stored ? missingKeys(channel, stored) : [];
   const verdict =
     missing.length > 0 ? 'payment_method_incomplete' : typeof judged === 'string' ? judged : 'verified';

@@ -6,47 +6,31 @@ import type { MethodConfig, RawCallback } from '../../lib/channels/channel.js';
 import { change, transact } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';
 import { mask } from '../../lib/secrets/mask.js';
-import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod, periodOf } from '../../lib/values/numbers.js';
 import { seal } from '../../lib/secrets/secret-box.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow, insertSql } from '../tables/rows.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import type { Fields } from '../tables/table.js';
 import { openedConfig } from './method-settings.js';
 import { flagWithin } from './payment-attention.js';
 import type { CallbackKey } from './payment-callback.js';
-import {
-  Payment,
-  PaymentCallback,
-  PaymentMethod,
-  type CallbackSource,
-  type CallbackState,
-} from './tables.js';
+import { Payment, PaymentCallback, PaymentMethod } from './tables.js';
 import { claimNumber } from './third-party-number.js';
 
-export interface Attempt {
-  type: string;
+/** Columns that follow from the others, or count repeats. */
+type Derived = 'period' | 'body' | 'same_key' | 'times' | 'last_at' | 'settled_at' | 'sealed';
+
+/** An attempt before it is stored. */
+export interface Attempt extends Fields<PaymentCallback, Derived> {
   /** Month of the payment it names; undefined when there is no such payment. */
   period: number | undefined;
-  paymentNo: string | undefined;
-  thirdPartyNo: string | undefined;
+  /** When it was received, if not just now. */
+  created_at?: Date;
   /** Its fields as people see them, unsealed if the channel could. */
   fields: Record<string, unknown>;
   /** The message as it arrived, needed to verify a refused one again. */
   arrived?: Pick<RawCallback, 'raw' | 'headers'>;
-  ip: string;
-  state: CallbackState;
-  /** Error slug of a refusal, or the outcome of settling it. */
-  verdict: string;
-  /** The amount it reports, if that is not the amount of the payment. */
-  reportedAmount?: Money;
-  traceId: string;
-  /** When the money arrived, by the company's clock. */
-  paidAt?: Date | undefined;
-  /** When it was received, if not just now. */
-  receivedAt?: Date;
-  /** By default a call of the company. */
-  source?: CallbackSource;
 }
 
 const maxBody = 8000;
@@ -104,8 +88,8 @@ export const recordUnproven = (attempt: Attempt): Promise<void> =>
  *
  * @param said what equal ones have in common; by default all fields
  */
-export const recordHarmless = (attempt: Attempt, said: string | undefined): Promise<void> =>
-  recordOnce(attempt, said ?? attempt.fields, maxBody);
+export const recordHarmless = (attempt: Omit<Attempt, 'state'>, said: string | undefined): Promise<void> =>
+  recordOnce({ ...attempt, state: 'settled' }, said ?? attempt.fields, maxBody);
 
 /** @param said what equal ones have in common */
 async function recordOnce(
@@ -113,9 +97,9 @@ async function recordOnce(
   said: Attempt['fields'] | string,
   longest: number,
 ): Promise<void> {
-  const { type, paymentNo, thirdPartyNo, verdict } = attempt;
+  const { type, payment_no, third_party_no, verdict } = attempt;
   const at = now();
-  const same = [at.toISOString().slice(0, 10), type, paymentNo, thirdPartyNo, verdict, said];
+  const same = [at.toISOString().slice(0, 10), type, payment_no, third_party_no, verdict, said];
   const same_key = createHash('sha256').update(JSON.stringify(same)).digest('base64url');
   const row = { ...rowOf(attempt, longest), same_key };
   const { sql, values } = insertSql(PaymentCallback, [row]);
@@ -133,15 +117,15 @@ async function recordOnce(
  * @returns undefined when the number belongs to another payment
  */
 export async function recordVerified(
-  attempt: Attempt & { paymentNo: string; thirdPartyNo: string },
+  attempt: Omit<Attempt, 'state' | 'verdict'> & { payment_no: string; third_party_no: string },
 ): Promise<CallbackKey | undefined> {
-  const { type, thirdPartyNo, paymentNo } = attempt;
-  const row = rowOf(attempt);
+  const { payment_no } = attempt;
+  const row = rowOf({ ...attempt, state: 'pending', verdict: 'verified' });
   const store = async (t: Transaction): Promise<number | undefined> => {
-    const owner = await claimNumber({ type, third_party_no: thirdPartyNo, payment_no: paymentNo }, t);
-    if (owner === paymentNo) return insertRow(PaymentCallback, row, t);
+    const owner = await claimNumber(attempt, t);
+    if (owner === payment_no) return insertRow(PaymentCallback, row, t);
     await insertRow(PaymentCallback, rowOf({ ...attempt, state: 'refused', verdict: numberUsed }), t);
-    await flagWithin(paymentNo, 'third_party_no_used', t);
+    await flagWithin(payment_no, 'third_party_no_used', t);
     return undefined;
   };
   const id = await withPartition(['payment_callbacks'], row.period, () => transact(store));
@@ -153,30 +137,20 @@ export async function recordVerified(
 
 const numberUsed = 'payment_third_party_no_used';
 
-function rowOf(attempt: Attempt, longest = maxBody) {
-  const at = attempt.receivedAt ?? now();
+function rowOf({ fields, arrived, ...columns }: Attempt, longest = maxBody) {
+  const { period, state, created_at: at = now() } = columns;
   return {
-    period: attempt.period ?? periodOf(at),
-    type: attempt.type,
-    payment_no: attempt.paymentNo ?? null,
-    third_party_no: attempt.thirdPartyNo ?? null,
-    body: JSON.stringify(mask(attempt.fields)).slice(0, longest),
-    ip: attempt.ip,
-    state: attempt.state,
-    verdict: attempt.verdict,
-    reported_amount: attempt.reportedAmount ?? null,
-    trace_id: attempt.traceId,
+    ...columns,
+    period: period ?? periodOf(at),
+    body: JSON.stringify(mask(fields)).slice(0, longest),
     created_at: at,
-    settled_at: attempt.state === 'settled' ? now() : null,
-    sealed: attempt.state === 'refused' ? sealedWhole(attempt) : null,
-    paid_at: attempt.paidAt ?? null,
-    source: attempt.source,
+    settled_at: state === 'settled' ? now() : null,
+    sealed: state === 'refused' && period !== undefined && arrived ? sealedWhole(arrived) : null,
   };
 }
 
 // A refused callback may be verified again once the configuration is right, which needs the bytes that were signed.
-function sealedWhole({ period, arrived }: Attempt): string | null {
-  if (period === undefined || !arrived) return null;
-  const whole = JSON.stringify(arrived);
+function sealedWhole({ raw, headers }: NonNullable<Attempt['arrived']>): string | null {
+  const whole = JSON.stringify({ raw, headers });
   return whole.length > maxBody ? null : seal(whole);
 }

@@ -142,27 +142,27 @@ const incomplete = {
 
 /** Books a payment that the company says is paid. @throws ChannelFailure */
 async function acceptAnswer(
-  { payment_no: paymentNo, period, type, amount: expected }: CalledPayment,
-  { thirdPartyNo, amount, paidAt, fields }: TradeAnswer,
+  { payment_no, period, type, amount: expected }: CalledPayment,
+  { thirdPartyNo: third_party_no, amount, paidAt, fields }: TradeAnswer,
 ): Promise<void> {
-  if (thirdPartyNo === undefined || amount === undefined) throw new ChannelFailure(incomplete);
+  if (third_party_no === undefined || amount === undefined) throw new ChannelFailure(incomplete);
   const attempt = {
     type,
     period,
-    paymentNo,
-    thirdPartyNo,
+    payment_no,
+    third_party_no,
     fields,
-    paidAt,
+    paid_at: paidAt,
     ip: '',
     source: 'query' as const,
-    traceId: currentTraceId() ?? '',
+    trace_id: currentTraceId() ?? '',
   };
   if (!amount.equals(expected)) {
     const verdict = 'payment_amount_mismatch';
-    await recordAttempt({ ...attempt, state: 'refused', verdict, reportedAmount: amount });
-    return flagForAttention(paymentNo, verdict, { expected, reported: amount });
+    await recordAttempt({ ...attempt, state: 'refused', verdict, reported_amount: amount });
+    return flagForAttention(payment_no, verdict, { expected, reported: amount });
   }
-  const callback = await recordVerified({ ...attempt, state: 'pending', verdict: 'verified' });
+  const callback = await recordVerified(attempt);
   // Undefined: its number belongs to another payment, and this one is flagged.
   if (callback) await settle(callback);
 }
