@@ -10,17 +10,7 @@ import { freeEventKeys, notifyWithin } from '../office/notification.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { Notification } from '../office/tables.js';
 
-export type AttentionReason =
-  | 'order_not_payable'
-  | 'payment_amount_mismatch'
-  | 'payment_merchant_mismatch'
-  | 'third_party_no_used'
-  | 'paid_twice'
-  | 'refunded_elsewhere'
-  | 'notice_unverified'
-  | 'channel_unanswered';
-
-export const attentionTexts: Record<AttentionReason, Text> = {
+export const attentionTexts = {
   order_not_payable: {
     zh: '款项已到账，但订单已无法支付',
     en: 'the money arrived, but its order could no longer be paid',
@@ -44,7 +34,9 @@ export const attentionTexts: Record<AttentionReason, Text> = {
     zh: '渠道始终没有给出最终结果，请到渠道核实',
     en: 'the channel never gave a final answer; check with the channel',
   },
-};
+} satisfies Record<string, Text>;
+
+export type AttentionReason = keyof typeof attentionTexts;
 
 export interface Mismatch {
   expected: Money;

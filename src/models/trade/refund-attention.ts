@@ -13,10 +13,8 @@ import { Notification } from '../office/tables.js';
 import { keyOfRefund } from './refund.js';
 import { Refund } from './channel-tables.js';
 
-type RefundAttention = 'refund_failed' | 'refund_stuck' | 'refund_slow';
-
 /** The reasons in words. */
-export const refundAttentionTexts: Record<RefundAttention, Text> = {
+export const refundAttentionTexts = {
   refund_failed: {
     zh: '渠道最终拒绝了退款，金额已释放',
     en: 'the channel refused it for good; its amount can be refunded again',
@@ -29,7 +27,9 @@ export const refundAttentionTexts: Record<RefundAttention, Text> = {
     zh: '渠道 4 小时仍未受理退款，或 8 天仍未完成',
     en: 'the channel has not accepted it for 4 hours, or not finished it for 8 days',
   },
-};
+} satisfies Record<string, Text>;
+
+type RefundAttention = keyof typeof refundAttentionTexts;
 
 /** A refund whose flag was cleared and that is still open is raised again so long after the last notification. */
 const againMs = 7 * 86_400_000;
