@@ -23,7 +23,7 @@ import {
 } from './method-settings.js';
 import { PaymentMethod } from './tables.js';
 
-type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
+export type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
   name?: string;
   code?: string;
   config?: MethodConfig;

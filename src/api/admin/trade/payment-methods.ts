@@ -18,6 +18,7 @@ import {
   listMethods,
   methodQuery,
   updateMethod,
+  type MethodFields,
 } from '../../../models/trade/payment-method.js';
 import { PaymentMethod } from '../../../models/trade/tables.js';
 import { flag, keysOf, pageOf } from '../../declare/response.js';
@@ -31,15 +32,7 @@ import {
 import { can, companyDeadlineMs, route } from '../../declare/route.js';
 import { testMethod } from '../../flows/method-test.js';
 
-interface MethodBody {
-  name?: string;
-  code?: string;
-  config?: MethodConfig;
-  shared_secret?: string | null;
-  is_active?: boolean;
-  sort?: number;
-  description?: string | null;
-}
+type MethodBody = Omit<MethodFields, 'type'> & { shared_secret?: string | null };
 
 const method = methodOf({
   ...keysOf(PaymentMethod),
