@@ -1,18 +1,15 @@
 // What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
 import Joi from 'joi';
 import { setUnit } from '../../lib/process/context.js';
-import { errno } from '../../lib/database/errors.js';
 import { AppError } from '../../lib/errors/app-error.js';
 import type { Transaction, Unit } from '../../lib/database/unit.js';
 import { validate } from '../../lib/input/validation.js';
-import { extendPartitions } from '../../models/tables/partitions.js';
+import { extendPartitions, lacksPartition } from '../../models/tables/partitions.js';
 import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';
 import { claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
 import { operationEntry } from './operation-log.js';
 import type { Context } from './request-state.js';
 import { permissionOf, type Access, type Call, type Route } from './route.js';
-
-const noPartition = 1526;
 
 /** Up to 128 visible ASCII characters. */
 export const idempotencyKey = Joi.string()
@@ -125,7 +122,7 @@ function unitOf(route: Route, call: AnyCall, ctx: Context, repeatable: Repeatabl
     async mend(error) {
       // The log has no partition of this month: under a clock that is months ahead, or after months without
       // maintenance.
-      if (isMended || errno(error) !== noPartition) return false;
+      if (isMended || !lacksPartition(error)) return false;
       isMended = true;
       await extendPartitions();
       return true;

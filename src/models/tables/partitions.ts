@@ -27,6 +27,9 @@ export const isPartitioned = (table: string): boolean =>
 const monthsAhead = 3;
 const duplicatePartition = new Set([1517, 1493]);
 
+/** Whether a row was refused because its month has no partition. */
+export const lacksPartition = (error: unknown): boolean => errno(error) === 1526;
+
 /** The PARTITION BY clause of a new table: everything before last month, then month by month to three months ahead. */
 export function partitionClause(): string {
   const current = periodOf(now());
@@ -45,7 +48,7 @@ export async function extendPartitions(ahead = monthsAhead): Promise<void> {
 }
 
 /**
- * Writes to a partitioned table; if the month has no partition (error 1526), adds it and writes again.
+ * Writes to a partitioned table; if the month has no partition, adds it and writes again.
  *
  * @param write the whole write, a transaction included
  */
@@ -57,7 +60,7 @@ export async function withPartition<T>(
   try {
     return await write();
   } catch (error) {
-    if (errno(error) !== 1526) throw error;
+    if (!lacksPartition(error)) throw error;
     for (const table of tables) await extendTable(table, period);
     return write();
   }
