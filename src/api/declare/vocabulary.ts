@@ -139,7 +139,6 @@ export const vocabulary: Record<string, Words> = {
   user: ['The user; null for none'],
 
   // Files
-  file: ['The file'],
   filename: ['Name of the file', '发票.pdf'],
   display_name: ['Name under which the attachment is shown', 'Invoice of November'],
   extension: ['File name extension, without a dot', 'pdf'],

@@ -239,11 +239,7 @@ export interface Channel {
   /** Signs or seals with each stored key and verifies the result. */
   checkKeys(config: MethodConfig): KeyCheck[];
   /** A success callback of that payment, signed as far as the stored keys allow. */
-  sampleCallback(payment: {
-    paymentNo: string;
-    amount: Money;
-    config: MethodConfig;
-  }): Record<string, unknown>;
+  sampleCallback(payment: ChannelPayment): Record<string, unknown>;
   /** Whether a query is answered from the local record. Omitted: not implemented. */
   answersLocally?: boolean;
 }

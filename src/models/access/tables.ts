@@ -42,8 +42,6 @@ export class Department extends Model<Row<Department>, NewRow<Department>> {
   @Column(integer().default(0)) declare sort: CreationOptional<number>;
   @Column(instant()) declare created_at: CreationOptional<Date>;
   @Column(instant()) declare updated_at: CreationOptional<Date>;
-  /** Departments or administrators belong to it. */
-  declare in_use?: NonAttribute<0 | 1>;
 }
 
 /** Who signs in here. */
@@ -93,8 +91,6 @@ export class Role extends Model<Row<Role>, NewRow<Role>> {
   @BelongsToMany(() => Menu, () => RoleMenu, 'role_id', 'menu_id') declare menus?: NonAttribute<Menu[]>;
   @HasMany(() => RolePermission, 'role_id') declare permission_keys?: NonAttribute<RolePermission[]>;
   @HasMany(() => RoleMenu, 'role_id') declare menu_keys?: NonAttribute<RoleMenu[]>;
-  /** Administrators hold it. */
-  declare in_use?: NonAttribute<0 | 1>;
 }
 
 /** The tree of directories, pages and buttons. */

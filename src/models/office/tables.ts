@@ -1,5 +1,5 @@
 // The tables of this room: dictionaries, the IP blacklist, notifications, failed jobs.
-import type { CreationOptional, NonAttribute } from 'sequelize';
+import type { CreationOptional } from 'sequelize';
 import { Model, Scopes } from 'sequelize-typescript';
 import { db } from '../../lib/database/db.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
@@ -34,8 +34,6 @@ export class Dictionary extends Model<Row<Dictionary>, NewRow<Dictionary>> {
   @Column(integer().default(0)) declare sort: CreationOptional<number>;
   @Column(instant()) declare created_at: CreationOptional<Date>;
   @Column(instant()) declare updated_at: CreationOptional<Date>;
-  /** Entries belong to it. */
-  declare in_use?: NonAttribute<0 | 1>;
 }
 
 /** Addresses that are turned away. */
