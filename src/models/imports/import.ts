@@ -17,7 +17,7 @@ import { endImport, importErrorText } from './import-end.js';
 import { Import, importStatuses, importTypes, type ImportStatus, type ImportType } from './tables.js';
 
 /** An import in answers. */
-export interface ImportRecord extends Listed<Import> {
+interface ImportRecord extends Listed<Import> {
   status_text: string;
   processed_rows: number;
   error_msg: string | null;

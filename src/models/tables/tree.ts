@@ -45,16 +45,11 @@ const maxDepth = 10;
 
 /** Whether a row, with all rows below it, would be too deep under that parent; a new row has no id. */
 function isTooDeep(rows: Node[], parentId: number, id?: number): boolean {
-  return depthOf(rows, parentId) + (id === undefined ? 1 : heightOf(rows, id)) > maxDepth;
-}
-
-/** The depth of a row: 1 for a root, 0 for id 0. */
-export function depthOf(rows: Node[], id: number): number {
-  return withAncestors(rows, [id]).size;
+  return withAncestors(rows, [parentId]).size + (id === undefined ? 1 : heightOf(rows, id)) > maxDepth;
 }
 
 /** The height of a subtree: 1 for a leaf. */
-export function heightOf(rows: Node[], id: number): number {
+function heightOf(rows: Node[], id: number): number {
   const children = rows.filter((row) => row.parent_id === id && row.id !== id);
   return 1 + Math.max(0, ...children.map((child) => heightOf(rows, child.id)));
 }

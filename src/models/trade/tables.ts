@@ -169,7 +169,7 @@ export type CallbackState = (typeof callbackStates)[number];
 
 const callbackSources = ['callback', 'query'] as const;
 
-export type CallbackSource = (typeof callbackSources)[number];
+type CallbackSource = (typeof callbackSources)[number];
 
 /** The inbox of the payment callback. */
 @Table('payment_callbacks', { uq_payment_callbacks_same: ['same_key', 'period'] })
