@@ -339,6 +339,14 @@ test('an order with an invalid or contradicting row is not imported', async (t) 
   t.deepEqual((await ordersOf(user)).concat(await ordersOf(other)), [['1.00', null, 'x|1.00|1|1.00']]);
 });
 
+test('a long remark that differs within an order is reported by its first 200 characters', async (t) => {
+  const user = await newUser();
+  const long = 'r'.repeat(500);
+  const { data } = await send([`${user},,same,A,,x,1,1`, `${user},,${long},A,,x,1,1`, `${user},,,,,x,1,1`]);
+  t.like(data, { status: 1, error_msg: null, success_count: 1, failed_count: 2 });
+  t.like(data.errors[1], { row: 3, column: 'remark', value: long.slice(0, 200) });
+});
+
 test('a dry run imports nothing', async (t) => {
   const user = await newUser();
   const rows = [`${user},,,,,x,1,1`, `${user},,,,,x,bad,1`, `999999999,,,,,x,1,1`];

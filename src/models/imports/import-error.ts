@@ -18,6 +18,8 @@ export interface ImportError {
 }
 
 const pageSize = 1000;
+/** Max characters stored of a refused value. */
+const maxValue = 200;
 
 /** Stores problems, which are in the order of their rows. */
 export async function storeProblems(
@@ -32,7 +34,7 @@ export async function storeProblems(
       row_no: row,
       place: placeOf(found, start + index),
       field: column,
-      value,
+      value: value.slice(0, maxValue),
       reason,
       detail: String(detail),
     }));

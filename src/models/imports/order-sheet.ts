@@ -89,8 +89,6 @@ export interface SheetRow {
 const maxQuantity = 1_000_000;
 const longest = { order_ref: 64, username: 50, remark: 500, product_name: 200 } as const;
 const maxNamed = 10;
-/** Max characters stored of a refused value. */
-const maxShown = 200;
 
 /**
  * The layout that the header of a file gives. Names may be in either language, in any case and order; the
@@ -133,7 +131,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
     reason: ImportReason,
     detail?: number,
   ): undefined => {
-    problems.push({ row, column, value: value.slice(0, maxShown), reason, detail });
+    problems.push({ row, column, value, reason, detail });
   };
   const text = (column: keyof typeof longest): string | undefined => {
     const value = cellText(cells, layout[column]);
