@@ -88,24 +88,18 @@ export const routes = [
   }),
 ];
 
-interface Answer {
-  payment_no: string;
-  order_no: string;
-  status: 'paid' | 'processing';
-}
-
 async function receive(
   type: string,
   { body: fields, raw, deadline }: { body: Record<string, unknown>; raw: string; deadline: number },
   ctx: Context,
-): Promise<Answer | PlainAnswer> {
+) {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   const callback = { raw, headers: headersOf(ctx, channel), fields, receivedAt: now() };
   const { payment, accepted } = await accept(channel, callback, ctx);
   const outcome = await settleAccepted(accepted, deadline);
   if (channel.accepted) return plainAnswer(channel.accepted);
-  const status = outcome === 'processing' ? 'processing' : 'paid';
-  return { payment_no: payment.payment_no, order_no: payment.order_no, status };
+  const { payment_no, order_no } = payment;
+  return { payment_no, order_no, status: outcome === 'processing' ? outcome : ('paid' as const) };
 }
 
 /** What is needed to read its body and to verify its signature; stored with it. */
