@@ -208,10 +208,9 @@ async function trade(
 function attempt({ payment_no, amount }: PaymentRecord) {
   const sign = hmacHex(secret, `${payment_no}|SUCCESS|${amount.toString()}`);
   const fields = { out_trade_no: payment_no, trade_status: 'SUCCESS', sign };
-  const number = { third_party_no: `DEMO-${payment_no}` };
   return {
     ...paymentKey(payment_no),
-    ...number,
+    third_party_no: `DEMO-${payment_no}`,
     type: 'mock',
     fields,
     ip: '198.51.100.20',
