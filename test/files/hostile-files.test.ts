@@ -375,6 +375,20 @@ test.serial('the quota holds under concurrent uploads', async (t) => {
   await until(isClean);
 });
 
+test.serial('a chunked upload that would exceed the quota is refused before its first chunk', async (t) => {
+  const caller = (await newcomer()).at(cramped.url);
+  const init = (total_size: number) =>
+    caller.post('/attachments/chunk', { action: 'init', filename: 'a.txt', total_size });
+  await caller.upload('/attachments/upload', textOf(900 * 1024), { filename: 'a.txt' });
+  // As many as may be open: a refused one opens nothing.
+  for (let time = 0; time < 3; time++) {
+    const answer = await init(3 * mebibyte - 900 * 1024 + 1);
+    t.deepEqual(outcome(answer), [400, 40005, 'upload_quota_exceeded']);
+    t.deepEqual(Object.keys(answer.errors ?? {}), ['total_size']);
+  }
+  t.is((await init(3 * mebibyte - 900 * 1024)).status, 200);
+});
+
 test.serial('a disk that cannot be written fails the upload', async (t) => {
   const caller = (await newcomer()).at(cramped.url);
   const incoming = join(config.storage.root, 'incoming');

@@ -12,6 +12,7 @@ import { fileError, readFileName } from './attachment.js';
 import { chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
 import { removeFiles } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
+import { assertFitsQuota } from './upload-quota.js';
 
 export interface NewSession {
   filename: string;
@@ -29,7 +30,11 @@ interface ChunkProgress extends Listed<ChunkUpload> {
   error_msg: string | null;
 }
 
-/** Opens a session under a random name. @throws file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted */
+/**
+ * Opens a session under a random name.
+ *
+ * @throws file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted, upload_quota_exceeded
+ */
 export async function openSession(adminId: number, session: NewSession): Promise<ChunkUpload> {
   const key = { admin_id: adminId, chunk_id: randomToken(18) };
   await insertSession(key, session);
@@ -40,7 +45,8 @@ export async function openSession(adminId: number, session: NewSession): Promise
  * The upload session of a chunk; the first chunk opens it under the id its client chose.
  *
  * @param session undefined when the client sent nothing to open a session with
- * @throws chunk_session_not_found, file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted
+ * @throws chunk_session_not_found, file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted,
+ * upload_quota_exceeded
  */
 export async function getOrOpenSession(key: SessionKey, session?: NewSession): Promise<ChunkUpload> {
   const known = await findSession(key);
@@ -123,6 +129,8 @@ async function insertSession(key: SessionKey, session: NewSession): Promise<void
   await transact(async (t) => {
     await assertRoom(key.admin_id, t);
     const { total_chunks, total_size = null, chunk_size = null, sha256 = null } = session;
+    // Known to be too large, it is refused before its chunks are sent.
+    if (total_size !== null) await assertFitsQuota(key.admin_id, total_size, t, 'total_size');
     const plan = { filename, total_chunks, total_size, chunk_size, sha256 };
     const row = { ...key, ...plan, expires_at: expiry() };
     await ChunkUpload.bulkCreate([row], { ignoreDuplicates: true, transaction: t });

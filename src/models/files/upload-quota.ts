@@ -19,7 +19,12 @@ export async function lockQuota(adminId: number, t: Transaction): Promise<void> 
  *
  * @throws upload_quota_exceeded
  */
-export async function assertFitsQuota(adminId: number, bytes: number, t: Transaction): Promise<void> {
+export async function assertFitsQuota(
+  adminId: number,
+  bytes: number,
+  t: Transaction,
+  field = 'file',
+): Promise<void> {
   const { quotaBytes } = config.storage;
   if (quotaBytes === 0) return;
   const own = { where: { admin_id: adminId }, transaction: t };
@@ -27,5 +32,5 @@ export async function assertFitsQuota(adminId: number, bytes: number, t: Transac
   const received = await ChunkUpload.sum('received_bytes', own);
   // SUM() is a text, or null over no rows.
   if (Number(kept ?? 0) + Number(received ?? 0) + bytes > quotaBytes)
-    fail('upload_quota_exceeded', { field: 'file' });
+    fail('upload_quota_exceeded', { field });
 }
