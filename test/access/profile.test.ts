@@ -78,8 +78,9 @@ test('the profile includes roles, permissions, menus and settings', async (t) =>
     ]),
     [['system', ['admins']]],
   );
-  const { payment_gateways, upload_extensions, ...settings } = data.config;
+  const { payment_gateways, payment_results, upload_extensions, ...settings } = data.config;
   t.true(payment_gateways.includes('mock'));
+  t.deepEqual(payment_results, ['mock'], 'the results of companies are closed');
   t.true(upload_extensions.includes('pdf'));
   t.deepEqual(settings, {
     payments_enabled: true,

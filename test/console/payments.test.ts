@@ -20,7 +20,7 @@ import {
 } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
 import { choose, enter, follow, leaveScreen } from '../support/pages.js';
-import { booksOf, paidPayment, refundRow } from '../support/refunds.js';
+import { booksOf, paidPayment, refundPart, refundRow } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 import { WechatPlatform } from '../support/wechat-platform.js';
 
@@ -235,6 +235,36 @@ journey('a payment is refunded in parts from its page', async (t, page) => {
   await dialog.getByText('up to ¥21.00').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Discard' }).click();
+});
+
+journey('what a channel with closed results can only refuse is not offered', async (t, page) => {
+  const { admin } = own.service;
+  const { id } = (await admin.post('/payment-methods', { type: 'alipay', config: alipayConfig })).data;
+  await follow(page, `/console/trade/payments/${(await makePayment(admin, id)).payment_no}`);
+  await page.getByText('Callbacks of this channel cannot be verified here').waitFor();
+  const query = page.getByRole('button', { name: 'Query the channel' });
+  t.is(await query.count(), 0);
+  const payment = await paidPayment(admin, (await makeMethod(admin)).id, '30.00');
+  const { refund_no } = await refundPart(admin, payment);
+  await change(`UPDATE refunds SET status = 'processing' WHERE refund_no = ?`, [refund_no]);
+  await follow(page, `/console/trade/refunds/${refund_no}`);
+  await query.waitFor();
+  for (const table of ['payments', 'refunds'])
+    await change(`UPDATE ${table} SET payment_method_id = ? WHERE payment_no = ?`, [id, payment.payment_no]);
+  await page.reload();
+  await page.getByRole('dialog').getByText('Processing').waitFor();
+  t.is(await query.count(), 0);
+  await leaveScreen(page);
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Refund to').click();
+  t.deepEqual(await page.locator('.ant-select-item-option').allInnerTexts(), ['Balance']);
+  await page.keyboard.press('Escape');
+  await dialog.getByLabel('Amount').fill('2.00');
+  await dialog.getByLabel('Reason').fill('Not by the channel');
+  await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
+  await page.locator('.timeline').getByText('Refunded · ¥2.00').waitFor();
 });
 
 journey('a large refund is approved by another administrator', async (t, page) => {

@@ -5,7 +5,7 @@ import { useEffect, useReducer } from 'react';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
-import { useMay } from '../parts/show/profile.ts';
+import { answers, useMay, useProfile } from '../parts/show/profile.ts';
 import { showAgo, showTime } from '../parts/show/time.ts';
 import { mismatchOf, type Payment } from './story.tsx';
 import { adviceFor, meaningOf } from './verdicts.ts';
@@ -80,9 +80,9 @@ interface Reason {
 }
 
 /**
- * @param isMethodOn undefined when the caller may not see it
+ * @param wait why it may still be pending
  */
-function reasonsOf(payment: Payment, isMethodOn: boolean | undefined, mayRefund: boolean): Reason[] {
+function reasonsOf(payment: Payment, wait: Wait, mayRefund: boolean): Reason[] {
   const { status, fail_reason, needs_attention } = payment;
   const attention: Reason[] =
     needs_attention && fail_reason
@@ -96,7 +96,7 @@ function reasonsOf(payment: Payment, isMethodOn: boolean | undefined, mayRefund:
       : [];
   if (status === 'paid') return attention;
   if (status !== 'pending') return [...attention, endOf(payment)];
-  return [...attention, ...waitOf(payment, isMethodOn)];
+  return [...attention, ...waitOf(payment, wait)];
 }
 
 // "Refund" is offered to those who may, while something is left.
@@ -123,7 +123,13 @@ function endOf({ payment_no, order }: Payment): Reason {
 const endOfOrder = ({ expire_at, cancelled_at }: Order): string =>
   expire_at && cancelled_at && expire_at <= cancelled_at ? t.expired(showTime(expire_at)) : t.orderCancelled;
 
-function waitOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
+interface Wait {
+  /** Undefined when the caller may not see it. */
+  isMethodOn: boolean | undefined;
+  isClosed: boolean;
+}
+
+function waitOf(payment: Payment, { isMethodOn, isClosed }: Wait): Reason[] {
   const { order, callbacks, fail_reason, needs_attention, created_at } = payment;
   const verified = callbacks.find(({ state }) => state === 'pending');
   if (verified) return [settlingSince(verified.created_at)];
@@ -140,12 +146,16 @@ function waitOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
       text: t.lastRefused(withAmounts(payment, last.verdict)),
       advice: adviceFor(last.verdict),
     });
+  if (!last && isClosed)
+    reasons.push({ type: 'warning', text: meaningOf(closed), advice: adviceFor(closed) });
   if (!last && reasons.length === 0)
     reasons.push({ type: 'info', text: t.silent(showAgo(created_at)), advice: t.silentAdvice });
   if (order?.status === 'pending' && order.expire_at)
     reasons.push({ type: 'info', text: t.expires(showTime(order.expire_at)) });
   return reasons;
 }
+
+const closed = 'payment_gateway_not_implemented';
 
 const isLateMs = 60_000;
 
@@ -168,7 +178,8 @@ export function Diagnosis({ payment }: { payment: Payment }) {
     const timer = setInterval(sayAnew, 60_000);
     return () => clearInterval(timer);
   }, []);
-  const reasons = reasonsOf(payment, method?.is_active, may('POST /api/admin/refunds'));
+  const wait = { isMethodOn: method?.is_active, isClosed: !answers(useProfile(), payment) };
+  const reasons = reasonsOf(payment, wait, may('POST /api/admin/refunds'));
   if (reasons.length === 0) return null;
   return (
     <section className="panel diagnosis" aria-label={payment.status === 'paid' ? t.attention : t.title}>

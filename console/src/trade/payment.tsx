@@ -11,7 +11,7 @@ import { keepFocus } from '../parts/show/focus.ts';
 import { History } from '../parts/show/history.tsx';
 import { PageLink } from '../parts/show/page-link.tsx';
 import { Problem } from '../parts/show/problem.tsx';
-import { useMay } from '../parts/show/profile.ts';
+import { answers, useMay, useProfile } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { showAmount } from '../parts/show/money.ts';
@@ -51,6 +51,7 @@ const elsewhere = [
 
 export default function PaymentPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
+  const profile = useProfile();
   const mayReplay = may('POST /api/admin/payments/{payment_no}/callbacks/{id}/replay');
   const payment = useRecord('GET /api/admin/payments/{id}', id, ['payments', 'orders', 'refunds']);
   const query = useMutation({
@@ -63,7 +64,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
   const buttons = (known: Payment) => (
     <>
       {may('POST /api/admin/payments/{payment_no}/place') && <Place payment={known} />}
-      {may('POST /api/admin/payments/{payment_no}/query') && (
+      {answers(profile, known) && may('POST /api/admin/payments/{payment_no}/query') && (
         <Button icon={<SearchOutlined />} loading={query.isPending} onClick={() => query.mutate()}>
           {t.query}
         </Button>

@@ -8,7 +8,7 @@ import { FormDrawer } from '../parts/form/form-drawer.tsx';
 import { formName, useFormOpen } from '../parts/form/open-form.ts';
 import { keepFocus } from '../parts/show/focus.ts';
 import { showAmount } from '../parts/show/money.ts';
-import { useProfile } from '../parts/show/profile.ts';
+import { answers, useProfile } from '../parts/show/profile.ts';
 import { destinations } from '../parts/show/trade-states.ts';
 import type { Payment } from './story.tsx';
 
@@ -31,10 +31,12 @@ const approval = (above: string): Both => [
 
 const route = 'POST /api/admin/refunds';
 
-export function Refund({ payment: { payment_no, refundable } }: { payment: Payment }) {
+export function Refund({ payment }: { payment: Payment }) {
+  const { payment_no, refundable } = payment;
   const fixed = { payment_no };
   const [isOpen, setOpen] = useFormOpen(formName(route, undefined, fixed));
-  const { refund_approval_above: above } = useProfile().config;
+  const profile = useProfile();
+  const { refund_approval_above: above } = profile.config;
   const client = useQueryClient();
   return (
     <>
@@ -55,7 +57,9 @@ export function Refund({ payment: { payment_no, refundable } }: { payment: Payme
               initial: refundable,
               hint: above === null ? undefined : approval(above),
             },
-            destination: { ...choice(destinations), initial: 'channel' },
+            destination: answers(profile, payment)
+              ? { ...choice(destinations), initial: 'channel' }
+              : { ...choice({ balance: destinations.balance }), initial: 'balance' },
             reason: words(),
           }}
           labelOf={(name) => labels[name as keyof typeof labels]}

@@ -6,6 +6,7 @@ import { choice, option, words, yesOrNo } from '../parts/form/fields.tsx';
 import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { showAmount } from '../parts/show/money.ts';
+import { answers } from '../parts/show/profile.ts';
 import { nameOf } from '../parts/show/states.tsx';
 import { destinations, refundStates, refundTimeFields } from '../parts/show/trade-states.ts';
 import { RefundTabs } from './attention.tsx';
@@ -140,7 +141,8 @@ export default resource('GET /api/admin/refunds', {
     {
       route: 'POST /api/admin/refunds/{refund_no}/query',
       text: ['查询渠道', 'Query the channel'],
-      when: ({ status }) => status === 'pending' || status === 'processing',
+      when: (refund, profile) =>
+        (refund.status === 'pending' || refund.status === 'processing') && answers(profile, refund),
     },
     {
       route: 'PUT /api/admin/refunds/{id}',

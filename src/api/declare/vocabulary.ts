@@ -81,6 +81,7 @@ export const vocabulary: Record<string, Words> = {
   in_use: ['Whether something belongs to it, so that it cannot be deleted', false],
   config: ['Configuration'],
   payment_gateways: ['Enabled types of payment channels', ['mock']],
+  payment_results: ['Those of them that can be queried, and refunded by', ['mock']],
   payments_enabled: ['Whether the payment module is enabled', true],
   orders_enabled: ['Whether the order module is enabled', true],
   upload_extensions: ['Extensions of files that may be uploaded', ['png', 'pdf']],

@@ -47,6 +47,13 @@ export function missingKeys(channel: Channel, config: MethodConfig): string[] {
 /** The enabled types, in the order of the registry. */
 export const enabledTypes = (): string[] => [...channels.keys()].filter(isEnabled);
 
+/** The enabled types whose results are open. */
+export const openTypes = (): string[] =>
+  allChannels
+    .filter(hasOpenResults)
+    .map(({ type }) => type)
+    .filter(isEnabled);
+
 /** The notify URL unless the method has its own (spec.md, rule 7); a tenant's URL carries its code. */
 export function defaultNotifyUrl(type: string): string {
   const tenant = config.app.tenant ? `/${config.app.tenant}` : '';

@@ -18,6 +18,12 @@ export function opens(profile: Profile, route: Route): boolean {
   return slug === null || profile.is_super_admin || (profile.permissions as readonly string[]).includes(slug);
 }
 
+/** Whether the channel of a payment or refund answers queries and refunds. */
+export const answers = (
+  { config }: Profile,
+  { payment_method }: { payment_method: { type: string } | null },
+) => config.payment_results.some((type) => type === payment_method?.type);
+
 export function useMay(): (route: Route) => boolean {
   const profile = useProfile();
   return (route) => opens(profile, route);

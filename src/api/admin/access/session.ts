@@ -1,7 +1,7 @@
 // /info, /logout, /heartbeat, /profile, /profile/sessions, /password: the caller's own session and account.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
-import { channelTypes, enabledTypes } from '../../../lib/channels/index.js';
+import { channelTypes, enabledTypes, openTypes } from '../../../lib/channels/index.js';
 import { now } from '../../../lib/values/clock.js';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
@@ -61,6 +61,7 @@ const profile = resource('Profile', {
   menus: menuForest,
   config: record({
     payment_gateways: listOf(Joi.valid(...channelTypes)),
+    payment_results: listOf(Joi.valid(...channelTypes)),
     payments_enabled: flag(),
     orders_enabled: flag(),
     upload_extensions: listOf(Joi.string()),
@@ -198,6 +199,7 @@ async function profileOf(identity: Identity): Promise<Answered<typeof profile>> 
     menus,
     config: {
       payment_gateways: enabledTypes(),
+      payment_results: openTypes(),
       payments_enabled: config.payments.enabled,
       orders_enabled: config.app.ordersEnabled,
       upload_extensions: config.storage.extensions,
