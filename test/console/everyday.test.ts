@@ -1,5 +1,6 @@
 // What somebody does all day: find anything, work through a queue, keep several tabs, come back to a view.
 import '../support/environment.js';
+import '../support/open-results.js';
 import type { Page } from 'playwright-core';
 import { insert, select } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
@@ -14,6 +15,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
+import { alipayConfig, merchantKeys } from '../support/merchant.js';
 import {
   chooseEntry,
   beyondTable,
@@ -26,6 +28,7 @@ import {
   signIn,
   push,
 } from '../support/pages.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -271,6 +274,23 @@ journey(
     t.is(await page.getByText('The service is not responding').count(), 0);
   },
 );
+
+journey('a method whose keys are in order is not warned of where only the company signs', async (t, page) => {
+  const { admin } = own.service;
+  const test = page.getByRole('status', { name: 'Outcome of the test' });
+  const tone = async (config: object) => {
+    const { data } = await admin.post('/payment-methods', { type: 'alipay', config });
+    await leaveScreen(page);
+    await follow(page, `/console/trade/payment-methods/${data.id}`);
+    await page.getByRole('button', { name: 'Test the callback' }).click();
+    return test.locator('.ant-alert').getAttribute('class');
+  };
+  const known = { ...alipayConfig, notify_url: 'https://pay.example.com/notify' };
+  const complete = { ...known, alipay_public_key: newRsaKeys().publicPem };
+  t.regex((await tone(complete)) ?? '', /ant-alert-info/);
+  const mistaken = { ...known, alipay_public_key: merchantKeys.publicPem };
+  t.regex((await tone(mistaken)) ?? '', /ant-alert-warning/, 'a key of its own');
+});
 
 freshJourney(
   'a filter that is set keeps its name, a view keeps filters, order and columns, and a pinned screen is on top',

@@ -44,10 +44,19 @@ export function MethodTest({ row: { id, type } }: { row: { id: number; type: str
 const nameOf = (type: string, field: string): string =>
   field === 'notify_url' ? read(notifyUrl) : (keyName(type, field) ?? field);
 
-function Outcome({ of: { accepted, message, notify_url, checks }, type }: { of: Test; type: string }) {
+function Outcome({ of: test, type }: { of: Test; type: string }) {
+  const { accepted, message, notify_url, checks } = test;
+  // Nobody but the company can sign: all that can be tried here is in order.
+  const isUntried =
+    test.verdict === 'payment_sign_invalid' && checks.every(({ state }) => state !== 'failed');
   return (
     <section aria-label={t.testing} role="status" className="stack">
-      <Alert type={accepted ? 'success' : 'warning'} showIcon title={message} description={notify_url} />
+      <Alert
+        type={accepted ? 'success' : isUntried ? 'info' : 'warning'}
+        showIcon
+        title={message}
+        description={notify_url}
+      />
       <dl className="facts">
         {checks.map(({ field, state, message: reason }) => (
           <div key={field}>
