@@ -30,6 +30,8 @@ const pollMs = 1000;
 
 const uploads = createStore<readonly Upload[]>([]);
 const doneListeners = new Set<() => void>();
+/** The administrator who has signed in, once their files have been shown. */
+let senderId: number | undefined;
 /** What sends a file: one at a time, also when an upload is paused and resumed within a chunk. */
 const senders = new Map<string, AbortController>();
 
@@ -71,10 +73,16 @@ export function addFiles(ownerId: number, files: Iterable<File>): void {
   runWaiting();
 }
 
+/** Sends what waits, also since the end of the last session of that administrator. */
+export function sendFor(ownerId: number): void {
+  senderId = ownerId;
+  runWaiting();
+}
+
 function runWaiting(): void {
   const all = uploads.get();
   const busy = all.filter(({ state }) => ['hashing', 'uploading', 'offline', 'merging'].includes(state));
-  const waiting = all.filter(({ state }) => state === 'waiting');
+  const waiting = all.filter(({ ownerId, state }) => state === 'waiting' && ownerId === senderId);
   for (const { key } of waiting.slice(0, Math.max(0, sentAtOnce - busy.length))) {
     change(key, { state: 'hashing' });
     void run(key).finally(runWaiting);
@@ -87,7 +95,12 @@ export function pause(key: string): void {
 }
 
 session.onLeave = () => {
-  for (const { key, state } of uploads.get()) if (state !== 'done' && state !== 'failed') pause(key);
+  senderId = undefined;
+  for (const { key, state } of uploads.get()) {
+    if (state === 'done' || state === 'failed' || state === 'paused') continue;
+    senders.get(key)?.abort();
+    change(key, { state: 'waiting', rate: 0 });
+  }
 };
 
 export function resume(key: string): void {

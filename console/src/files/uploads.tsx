@@ -14,6 +14,7 @@ import {
   onUploaded,
   pause,
   resume,
+  sendFor,
   useUploads,
   type Upload,
 } from './upload-queue.ts';
@@ -54,6 +55,7 @@ export function Uploads() {
   const { upload_extensions, upload_max_bytes } = config;
   const uploads = useUploads().filter(({ ownerId }) => ownerId === id);
   const client = useQueryClient();
+  useEffect(() => sendFor(id), [id]);
   useEffect(() => onUploaded(() => void client.invalidateQueries({ queryKey: ['attachments'] })), [client]);
   if (!may('POST /api/admin/attachments/chunk')) return null;
   return (
