@@ -184,6 +184,7 @@ journey('an import that is stopped leads to the orders it has made', async (t, p
   await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
   await page.getByText(/orders were created$/).waitFor();
   t.is(await page.getByText('The import was cancelled').count(), 1);
+  await page.locator('.tag', { hasText: 'Cancelled' }).waitFor();
   await page.getByRole('link', { name: 'Show the orders of that time' }).click();
   await page.waitForURL(/\/trade\/orders\?start_time=/);
   await answer;

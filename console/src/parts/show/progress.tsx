@@ -3,7 +3,7 @@ import { Progress } from 'antd';
 import { useRef } from 'react';
 import { plural, texts } from '../../contract/texts.ts';
 import { showCount } from './money.ts';
-import { Badge, states } from './states.tsx';
+import { nameOf, states, Tag, toneOf } from './states.tsx';
 import { showDuration } from './time.ts';
 
 const t = texts({
@@ -15,6 +15,8 @@ const t = texts({
 
 export interface Work {
   status: number;
+  /** Tells an import that was stopped from one that failed. */
+  status_text: string;
   progress: number;
   processed_rows: number;
   total_rows: number | null;
@@ -34,7 +36,9 @@ export function Running({ row, of }: { row: Work; of: 'rows' | 'entries' }) {
   if (row.status !== 0) {
     return (
       <span>
-        <Badge states={workStates} value={row.status} />{' '}
+        <Tag tone={toneOf(workStates, row.status)}>
+          {row.status === 2 ? row.status_text : nameOf(workStates, row.status)}
+        </Tag>{' '}
         <span className="soft cell-figure">
           {showCount(row.processed_rows)} {t[of](row.processed_rows)}
         </span>
