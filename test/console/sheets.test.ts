@@ -354,29 +354,26 @@ journey('an upload that is paused and resumed within a chunk sends no chunk twic
   await line.getByRole('button', { name: 'Remove' }).click();
 });
 
-journey(
-  'files that somebody uploads are not shown to the next one in the tab, and wait for them',
-  async (t, page) => {
-    const other = await makeAdmin(own.service.admin, [1]);
-    const signOut = async () => {
-      await chooseEntry(page, /^Account/, 'Sign out');
-    };
-    const line = page.locator('li.upload', { hasText: 'large.txt' });
-    await follow(page, '/console/files/attachments');
-    await page.getByLabel('Files to upload').setInputFiles(join(folder, 'large.txt'));
-    await line.and(page.locator('[data-state=uploading]')).waitFor();
-    await signOut();
-    const meanwhile = chunkCalls(page);
-    await signIn(page, other.username, other.password);
-    await page.getByLabel('Files to upload').waitFor({ state: 'attached' });
-    t.is(await page.locator('li.upload').count(), 0);
-    await signOut();
-    t.is(meanwhile.sent, 0);
-    await signIn(page);
-    await line.and(page.locator('[data-state=done]')).waitFor();
-    await line.getByRole('button', { name: 'Remove' }).click();
-  },
-);
+journey('files that somebody uploads wait for them, unseen by the next one in the tab', async (t, page) => {
+  const other = await makeAdmin(own.service.admin, [1]);
+  const signOut = async () => {
+    await chooseEntry(page, /^Account/, 'Sign out');
+  };
+  const line = page.locator('li.upload', { hasText: 'large.txt' });
+  await follow(page, '/console/files/attachments');
+  await page.getByLabel('Files to upload').setInputFiles(join(folder, 'large.txt'));
+  await line.and(page.locator('[data-state=uploading]')).waitFor();
+  await signOut();
+  const meanwhile = chunkCalls(page);
+  await signIn(page, other.username, other.password);
+  await page.getByLabel('Files to upload').waitFor({ state: 'attached' });
+  t.is(await page.locator('li.upload').count(), 0);
+  await signOut();
+  t.is(meanwhile.sent, 0);
+  await signIn(page);
+  await line.and(page.locator('[data-state=done]')).waitFor();
+  await line.getByRole('button', { name: 'Remove' }).click();
+});
 
 journey('only what is shown is deleted of what is chosen', async (t, page) => {
   const { admin } = own.service;
