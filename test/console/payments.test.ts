@@ -241,7 +241,7 @@ journey('what a channel with closed results can only refuse is not offered', asy
   const { admin } = own.service;
   const { id } = (await admin.post('/payment-methods', { type: 'alipay', config: alipayConfig })).data;
   await follow(page, `/console/trade/payments/${(await makePayment(admin, id)).payment_no}`);
-  await page.getByText('Callbacks of this channel cannot be verified here').waitFor();
+  await page.getByText(/^The results of this channel are not open/).waitFor();
   const query = page.getByRole('button', { name: 'Query the channel' });
   t.is(await query.count(), 0);
   const payment = await paidPayment(admin, (await makeMethod(admin)).id, '30.00');

@@ -5,7 +5,7 @@ import { useEffect, useReducer } from 'react';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { PageLink } from '../parts/show/page-link.tsx';
-import { answers, useMay, useProfile } from '../parts/show/profile.ts';
+import { answers, useMay, useProfile, type Profile } from '../parts/show/profile.ts';
 import { showAgo, showTime } from '../parts/show/time.ts';
 import { mismatchOf, type Payment } from './story.tsx';
 import { adviceFor, meaningOf } from './verdicts.ts';
@@ -50,6 +50,10 @@ const t = texts({
   silentAdvice: [
     '顾客可能尚未付款：把付款码再给一次。若渠道后台显示已付款，请检查其回调地址能否访问本服务，再补发通知。',
     'The customer may not have paid: send the payment details again. If the channel says paid, check that its callback URL reaches this service, and have the callback sent again.',
+  ],
+  closed: [
+    '该渠道的结果尚未开放（PAYMENT_CHANNEL_RESULTS），回调会保存但不会入账',
+    'The results of this channel are not open (PAYMENT_CHANNEL_RESULTS): its callbacks are stored, but not settled',
   ],
   settling: [
     '回调已收到并验证，正在入账，一般只需几秒',
@@ -126,10 +130,11 @@ const endOfOrder = ({ expire_at, cancelled_at }: Order): string =>
 interface Wait {
   /** Undefined when the caller may not see it. */
   isMethodOn: boolean | undefined;
-  isClosed: boolean;
+  /** Why its channel settles no callback. */
+  closed: Reason | undefined;
 }
 
-function waitOf(payment: Payment, { isMethodOn, isClosed }: Wait): Reason[] {
+function waitOf(payment: Payment, { isMethodOn, closed }: Wait): Reason[] {
   const { order, callbacks, fail_reason, needs_attention, created_at } = payment;
   const verified = callbacks.find(({ state }) => state === 'pending');
   if (verified) return [settlingSince(verified.created_at)];
@@ -146,8 +151,7 @@ function waitOf(payment: Payment, { isMethodOn, isClosed }: Wait): Reason[] {
       text: t.lastRefused(withAmounts(payment, last.verdict)),
       advice: adviceFor(last.verdict),
     });
-  if (!last && isClosed)
-    reasons.push({ type: 'warning', text: meaningOf(closed), advice: adviceFor(closed) });
+  if (closed) reasons.push(closed);
   if (!last && reasons.length === 0)
     reasons.push({ type: 'info', text: t.silent(showAgo(created_at)), advice: t.silentAdvice });
   if (order?.status === 'pending' && order.expire_at)
@@ -155,7 +159,13 @@ function waitOf(payment: Payment, { isMethodOn, isClosed }: Wait): Reason[] {
   return reasons;
 }
 
-const closed = 'payment_gateway_not_implemented';
+function closedOf(profile: Profile, payment: Payment): Reason | undefined {
+  if (answers(profile, payment)) return undefined;
+  if (profile.config.payment_gateways.some((type) => type === payment.payment_method?.type))
+    return { type: 'warning', text: t.closed };
+  const disabled = 'payment_gateway_disabled';
+  return { type: 'error', text: meaningOf(disabled), advice: adviceFor(disabled) };
+}
 
 const isLateMs = 60_000;
 
@@ -178,7 +188,7 @@ export function Diagnosis({ payment }: { payment: Payment }) {
     const timer = setInterval(sayAnew, 60_000);
     return () => clearInterval(timer);
   }, []);
-  const wait = { isMethodOn: method?.is_active, isClosed: !answers(useProfile(), payment) };
+  const wait = { isMethodOn: method?.is_active, closed: closedOf(useProfile(), payment) };
   const reasons = reasonsOf(payment, wait, may('POST /api/admin/refunds'));
   if (reasons.length === 0) return null;
   return (
