@@ -45,6 +45,11 @@ const env = (more: Record<string, string> = {}) => ({
   ...more,
 });
 
+processesTest(() => {
+  proxy?.close();
+  return redis.remove();
+});
+
 test.before(async () => {
   [redis, proxy] = await Promise.all([startOwnRedis(), beforeDatabase()]);
   await prepareDatabase(seed);
@@ -56,11 +61,6 @@ test.before(async () => {
   ]);
   worker = consumer;
   admin = await new Client(api.url).signIn();
-});
-
-processesTest(() => {
-  proxy?.close();
-  return redis.remove();
 });
 
 /** Pending orders of this month, each of one line and with a pending payment. */

@@ -29,6 +29,8 @@ const mebibyte = 1024 * 1024;
 const settings = { SWEEP_SECONDS: '1', S3_TIMEOUT_SECONDS: '1', S3_PRESIGNED_DOWNLOADS: 'true' };
 const worker = () => startWorkerProcess(settings, 'files,exports,imports');
 
+processesTest();
+
 test.before(async () => {
   const [api, proxy] = [
     await startApi(settings),
@@ -39,8 +41,6 @@ test.before(async () => {
   await watchStates();
   proxied = admin.at(proxy.url);
 });
-
-processesTest();
 
 /** As many as are removed at once, three times. */
 const files = 12;

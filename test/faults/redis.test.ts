@@ -35,6 +35,8 @@ let methodId: number;
 // The sweeper stays out of the way except where a test wants it.
 const env = () => ({ ...redis.env, CALLBACK_WAIT_MS: '400', SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600' });
 
+processesTest(() => redis.remove());
+
 test.before(async () => {
   redis = await startOwnRedis();
   await redis.stop();
@@ -49,8 +51,6 @@ test.before(async () => {
   callers = [admin, admin.at(other.url)];
   methodId = (await makeMethod(admin)).id;
 });
-
-processesTest(() => redis.remove());
 
 const notify = async (caller: Client, payment: MadePayment): Promise<Answer & { ms: number }> => {
   const begun = Date.now();

@@ -27,6 +27,8 @@ let api: TestProcess;
 let admin: Client;
 let methodId: number;
 
+processesTest(() => proxy?.close());
+
 test.before(async () => {
   const faulty = await beforeDatabase();
   proxy = faulty;
@@ -34,8 +36,6 @@ test.before(async () => {
   admin = await new Client(api.url).signIn();
   methodId = (await makeMethod(admin)).id;
 });
-
-processesTest(() => proxy?.close());
 
 async function made(path: string, body: object): Promise<number> {
   const { status, data, text } = await admin.post(path, body);

@@ -36,6 +36,12 @@ const figures = { faults: 0, worstRecoveryMs: 0 };
 /** The slowest answer of `/readyz`. */
 let readinessMs = 0;
 
+processesTest(() => {
+  load?.abandon();
+  for (const proxy of [database, redis]) proxy?.close();
+  return db.query(`DROP DATABASE IF EXISTS \`${late}\``);
+});
+
 test.before(async () => {
   [database, redis] = await Promise.all([beforeDatabase(), beforeRedis()]);
   const env = { ...database.env, ...redis.env };
@@ -43,12 +49,6 @@ test.before(async () => {
   admin = await new Client(api.url).signIn();
   methodId = (await makeMethod(admin)).id;
   load = await Load.prepare(admin, methodId);
-});
-
-processesTest(() => {
-  load?.abandon();
-  for (const proxy of [database, redis]) proxy?.close();
-  return db.query(`DROP DATABASE IF EXISTS \`${late}\``);
 });
 
 function record(ms: number): number {

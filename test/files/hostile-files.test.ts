@@ -35,12 +35,12 @@ const limits = {
 };
 const mebibyte = 1024 * 1024;
 
+processesTest();
+
 test.before(async () => {
   api = await startApi(limits);
   admin = await new Client(api.url).signIn();
 });
-
-processesTest();
 
 const filesIn = (name: string): string[] => {
   const folder = join(config.storage.root, name);

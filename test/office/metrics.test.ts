@@ -29,14 +29,14 @@ let api: TestProcess;
 let worker: TestProcess;
 let admin: Client;
 
+processesTest(() => redis.remove());
+
 test.before(async () => {
   redis = await startOwnRedis();
   const env = { ...environment, ...redis.env };
   [api, worker] = await Promise.all([startApi(env), startWorkerProcess({ ...env, SWEEP_SECONDS: '59' })]);
   admin = await new Client(api.url).signIn();
 });
-
-processesTest(() => redis.remove());
 
 /** Asks the port that a process has said to serve metrics on. */
 async function ask(from: TestProcess, path: string, authorization = `Bearer ${token}`) {

@@ -22,6 +22,8 @@ let api: TestProcess;
 let worker: TestProcess;
 let admin: Client;
 
+processesTest();
+
 test.before(async () => {
   collector = await SpanCollector.open();
   const env = {
@@ -32,8 +34,6 @@ test.before(async () => {
   [api, worker] = await Promise.all([startApi(env), startWorkerProcess(env)]);
   admin = await new Client(api.url).signIn();
 });
-
-processesTest();
 
 const find = (matches: (span: TakenSpan) => boolean): Promise<TakenSpan> =>
   until(() => collector.spans.find(matches));

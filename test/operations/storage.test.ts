@@ -36,10 +36,13 @@ test.before(async () => {
   )) as [string, string];
 });
 
-processesTest(async () => {
-  for (const pid of await startedPrograms()) process.kill(pid, 'SIGKILL');
-  for (const folder of [alone, shared, programs]) await rm(folder, { recursive: true, force: true });
-});
+processesTest(
+  async () => {
+    for (const pid of await startedPrograms()) process.kill(pid, 'SIGKILL');
+    for (const folder of [alone, shared, programs]) await rm(folder, { recursive: true, force: true });
+  },
+  { isEmpty: true },
+);
 
 const refusal = /does not hold the files of this database/;
 

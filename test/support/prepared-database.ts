@@ -13,23 +13,25 @@ const contentSettings = ['NODE_ENV', 'APP_KEY', 'BCRYPT_COST', 'ADMIN_PASSWORD']
 
 /** Like `prepareDatabase`, which finds nothing to do on a copy. */
 export async function prepareTestDatabase(seed: () => Promise<void>): Promise<void> {
-  const file = copyFile();
-  const isKept = file !== undefined && existsSync(file);
-  if (isKept) await copyDatabase(file);
+  const isCopied = await copyPreparedDatabase();
   await prepareDatabase(seed);
-  if (file === undefined || isKept) return;
+  const file = copyFile();
+  if (isCopied || file === undefined) return;
   // Two first files may write it at once.
   writeFileSync(`${file}.${process.env.DB_NAME}`, await withConnection(statementsOf));
   renameSync(`${file}.${process.env.DB_NAME}`, file);
 }
 
-/** Fills the database of this process from that file, unless it has tables: a file may start the service twice. */
-async function copyDatabase(file: string): Promise<void> {
+/** Fills the database of this process unless it has tables: a file may start the service twice. @returns false while there is no copy */
+export async function copyPreparedDatabase(): Promise<boolean> {
+  const file = copyFile();
+  if (file === undefined || !existsSync(file)) return false;
   await createDatabase();
   await withConnection(async (connection) => {
     const [tables] = await connection.query<RowDataPacket[]>('SHOW TABLES');
     if (tables.length === 0) await connection.query(readFileSync(file, 'utf8'));
   });
+  return true;
 }
 
 /** The copy of these settings, in the folder of the run; undefined without one. */
