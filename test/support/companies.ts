@@ -3,7 +3,7 @@ import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
 import { trace } from './callbacks.js';
 import { AlipayPlatform, type NoticeForm } from './alipay-platform.js';
-import { makeOrder, type MadePayment } from './factories.js';
+import { makeCompanyMethod, makeOrder, type MadePayment } from './factories.js';
 import { deliver, type Notice, type NoticeAnswer } from './notices.js';
 import type { Service } from './service.js';
 import { WechatPlatform } from './wechat-platform.js';
@@ -69,10 +69,7 @@ export function companiesTest(service: Pick<Service, 'admin'>): Companies {
   const own = {
     async newMethod(type, more) {
       const company = type === 'wechat' ? own.wechat.config : own.alipay.resultConfig;
-      const body = { type, config: { ...company, ...more } };
-      const { data, text } = await service.admin.post('/payment-methods', body);
-      if (!data) throw new Error(text);
-      return data.id;
+      return (await makeCompanyMethod(service.admin, type, { ...company, ...more })).id;
     },
     async place(type, { methodId = ids[type], isOpened = true, isFollowed = true, ...more } = {}) {
       const { order_no } = await makeOrder(service.admin, '69.00', more);

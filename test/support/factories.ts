@@ -94,6 +94,10 @@ export const makeMethod = (
     admin.post('/payment-methods', { type: 'mock', ...(shared_secret ? { shared_secret } : {}), ...more }),
   );
 
+/** A method of a payment company. */
+export const makeCompanyMethod = (admin: Client, type: string, config: object): Promise<Made> =>
+  made(admin.post('/payment-methods', { type, config }));
+
 export interface MadePayment extends Made {
   payment_no: string;
   order_no: string;
@@ -109,10 +113,16 @@ export async function makePayment(
   methodId?: number,
   price: string | number = '12.30',
 ): Promise<MadePayment> {
-  const { order_no } = await makeOrder(admin, price);
-  const payment_method_id = methodId ?? (await makeMethod(admin)).id;
-  return made(admin.post('/payments', { order_no, payment_method_id }));
+  const order = await makeOrder(admin, price);
+  return makePaymentOf(admin, order, methodId ?? (await makeMethod(admin)).id);
 }
+
+/** A pending payment for that order, beside those it has. */
+export const makePaymentOf = (
+  admin: Client,
+  { order_no }: { order_no: string },
+  payment_method_id: number,
+): Promise<MadePayment> => made(admin.post('/payments', { order_no, payment_method_id }));
 
 /** Signature of a mock callback (spec.md, Payment callback, rule 3). @param amount with two decimals */
 export function mockSign(paymentNo: string, amount: string, secret = 'shared secret'): string {

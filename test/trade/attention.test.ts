@@ -3,8 +3,16 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { callBack, makeAdmin, makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
-import type { MadePayment } from '../support/factories.js';
+import {
+  callBack,
+  makeAdmin,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makePaymentOf,
+  makeUser,
+  type MadePayment,
+} from '../support/factories.js';
 import { exportedCsv } from '../support/exports.js';
 import { pruneNotifications } from '../../src/models/office/notification.js';
 import { expireOrder } from '../../src/models/trade/order.js';
@@ -186,8 +194,7 @@ test('old notifications leave, but not those whose reasons are open', async (t) 
 
 test('a double payment stays recorded after its attention is cleared', async (t) => {
   const first = await pending();
-  const again = { order_no: first.order_no, payment_method_id: methodId };
-  const { data: second } = await service.admin.post('/payments', again);
+  const second = await makePaymentOf(service.admin, first, methodId);
   await notify(first);
   await notify(second, { transaction_id: `twice-${second.id}` });
   t.deepEqual(await needingAttention(second), ['order_not_payable']);
@@ -241,10 +248,9 @@ test('only the remark and the attention of a payment can be changed', async (t) 
 test('payments pending for too long are listed', async (t) => {
   const user_id = (await makeUser(service.admin)).id;
   const made = await Promise.all(
-    [1, 2, 3].map(async () => {
-      const { order_no } = await makeOrder(service.admin, '1', { user_id });
-      return (await service.admin.post('/payments', { order_no, payment_method_id: methodId })).data;
-    }),
+    [1, 2, 3].map(async () =>
+      makePaymentOf(service.admin, await makeOrder(service.admin, '1', { user_id }), methodId),
+    ),
   );
   const [old, older, paid] = made as [MadePayment, MadePayment, MadePayment];
   const ages: [MadePayment, number][] = [
@@ -356,23 +362,25 @@ test('clearing attention and cancelling an order are one change each in the oper
 });
 
 test('a payment is closed when its order expires', async (t) => {
-  const { order_no } = await makeOrder(service.admin, '5.00', { expire_in_seconds: 3600 });
-  const { data: payment } = await service.admin.post('/payments', { order_no, payment_method_id: methodId });
+  const order = await makeOrder(service.admin, '5.00', { expire_in_seconds: 3600 });
+  const payment = await makePaymentOf(service.admin, order, methodId);
+  const { order_no } = order;
   await change('UPDATE orders SET expire_at = created_at WHERE order_no = ?', [order_no]);
   const before = Date.now();
   t.is(await expireOrder(order_no), 'cancelled');
   const after = Date.now();
-  const { status, closed_at, order } = await show(payment);
-  t.is(status, 'cancelled');
-  for (const at of [closed_at, order.cancelled_at])
+  const shown = await show(payment);
+  t.is(shown.status, 'cancelled');
+  for (const at of [shown.closed_at, shown.order.cancelled_at])
     t.true(Date.parse(at) >= before && Date.parse(at) <= after, at);
-  t.like((await service.admin.get(`/orders/${order_no}`)).data, { cancelled_at: order.cancelled_at });
+  const { cancelled_at } = shown.order;
+  t.like((await service.admin.get(`/orders/${order_no}`)).data, { cancelled_at });
 });
 
 test('a payment is closed when another one pays the order', async (t) => {
   const payment = await makePayment(service.admin, methodId, '8.00');
-  const { order_no, payment_no } = payment;
-  const { data: other } = await service.admin.post('/payments', { order_no, payment_method_id: methodId });
+  const { payment_no } = payment;
+  const other = await makePaymentOf(service.admin, payment, methodId);
   t.is((await notify(payment)).data.status, 'paid');
   t.like(await show(payment), { status: 'paid', closed_at: null, order: { payment_no } });
   const closed = await show(other);

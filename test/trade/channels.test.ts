@@ -10,8 +10,9 @@ import { AlipayPlatform } from '../support/alipay-platform.js';
 import { outcome } from '../support/client.js';
 import {
   callBack,
-  makeMethod,
+  makeCompanyMethod,
   makeOrder,
+  makePayment,
   mockCallback,
   unique,
   type MadePayment,
@@ -208,9 +209,9 @@ test('every channel keeps the contract', (t) => {
 
 async function placeAlipay(more: Record<string, string> = {}, price = '12.30', order: object = {}) {
   const config = { ...alipay.config, ...more };
-  const method = await service.admin.post('/payment-methods', { type: 'alipay', config });
+  const { id } = await makeCompanyMethod(service.admin, 'alipay', config);
   const { order_no } = await makeOrder(service.admin, price, order);
-  return service.admin.post('/payments', { order_no, payment_method_id: method.data.id, initiate: true });
+  return service.admin.post('/payments', { order_no, payment_method_id: id, initiate: true });
 }
 
 // What the customer's browser meets: the cashier, or what is wrong.
@@ -289,12 +290,8 @@ test('the default gateway is that of Alipay', async (t) => {
   t.is(new URL(data.gateway.pay_url).origin, 'https://openapi.alipay.com');
 });
 
-async function newWechat(more: Record<string, string> = {}): Promise<number> {
-  const config = { ...wechat.config, ...more };
-  const { data, text } = await service.admin.post('/payment-methods', { type: 'wechat', config });
-  if (!data) throw new Error(text);
-  return data.id;
-}
+const newWechat = async (more: Record<string, string> = {}): Promise<number> =>
+  (await makeCompanyMethod(service.admin, 'wechat', { ...wechat.config, ...more })).id;
 
 async function placeWechat(id = wechatId, price: string | number = '12.30', more: object = {}) {
   const { order_no } = await makeOrder(service.admin, price, more);
@@ -408,9 +405,8 @@ for (const mood of ['refusing', 'silent'] as const) {
 }
 
 test.serial('what was paid while its platform was asked is not handed out', async (t) => {
-  const { order_no } = await makeOrder(service.admin);
-  const mock = await makeMethod(service.admin);
-  const { data: other } = await service.admin.post('/payments', { order_no, payment_method_id: mock.id });
+  const other = await makePayment(service.admin);
+  const { order_no } = other;
   wechat.mood = 'slow';
   const asked = wechat.transactions.length;
   const placing = service.admin.post('/payments', { order_no, payment_method_id: wechatId, initiate: true });

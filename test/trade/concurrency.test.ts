@@ -10,6 +10,7 @@ import {
   makeMethod,
   makeOrder,
   makePayment,
+  makePaymentOf,
   makeUser,
   unique,
   type MadePayment,
@@ -76,12 +77,7 @@ test('concurrent callbacks are each settled by their own content', async (t) => 
   const [caller] = callers;
   const usual = await Promise.all(Array.from({ length: 12 }, () => makePayment(caller, methodId)));
   const rivals = [usual[0], usual[5]] as [MadePayment, MadePayment];
-  const seconds = await Promise.all(
-    rivals.map(async ({ order_no }): Promise<MadePayment> => {
-      const { data } = await caller.post('/payments', { order_no, payment_method_id: methodId });
-      return data;
-    }),
-  );
+  const seconds = await Promise.all(rivals.map((rival) => makePaymentOf(caller, rival, methodId)));
   const late = await makePayment(caller, methodId);
   await caller.put(`/orders/${late.order_no}`, { status: 'cancelled' });
   const answers = await Promise.all([...usual, late, ...seconds].map((payment) => notify(caller, payment)));

@@ -10,7 +10,15 @@ import { join } from 'node:path';
 import test from 'ava';
 import { outcome, type Client } from '../support/client.js';
 import { companiesTest, types } from '../support/companies.js';
-import { callBack, makeAdmin, makeMethod, makeOrder, makePayment, unique } from '../support/factories.js';
+import {
+  callBack,
+  makeAdmin,
+  makeCompanyMethod,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  unique,
+} from '../support/factories.js';
 import { wechatConfig } from '../support/merchant.js';
 import { deliver } from '../support/notices.js';
 import { startApi } from '../support/processes.js';
@@ -285,9 +293,9 @@ test('the TLS certificate of a gateway is verified', async (t) => {
   });
   const place = async (client: Client, more: object = {}) => {
     const config = { ...tls.config, notify_url: 'https://shop.test/notify', ...more };
-    const { data: method } = await service.admin.post('/payment-methods', { type: 'wechat', config });
+    const { id } = await makeCompanyMethod(service.admin, 'wechat', config);
     const { order_no } = await makeOrder(service.admin);
-    const body = { order_no, payment_method_id: method.id, initiate: true };
+    const body = { order_no, payment_method_id: id, initiate: true };
     return client.post('/payments', body, { 'Accept-Language': 'en-US' });
   };
   t.regex((await place(service.admin)).message, /cannot be reached \(\w*SELF_SIGNED\w*\)/);

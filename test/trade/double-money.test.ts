@@ -1,7 +1,6 @@
 // Money that arrives twice, late, under a used number or without proof: always recorded, always notified, never applied twice. And
 // random sequences of everything that can happen to orders and payments, compared with a small model; test/long/ runs many more.
 import '../support/environment.js';
-import { createCipheriv } from 'node:crypto';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { announce } from '../../src/lib/redis/changes.js';
@@ -15,12 +14,15 @@ import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { watchStates } from '../support/changes.js';
 import {
   callBack,
+  makeCompanyMethod,
   makeMethod,
   makeOrder,
   makePayment,
+  makePaymentOf,
   unique,
   type MadePayment,
 } from '../support/factories.js';
+import { alipayConfig, wechatConfig } from '../support/merchant.js';
 import { proveModel } from '../support/model-proof.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
@@ -28,6 +30,8 @@ import { openSocket, ticketOf } from '../support/socket.js';
 import { inThisThread } from '../support/system-under-test.js';
 import { connectionsAt, holding, lockWaits, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
+import { shortNumber } from '../support/wechat-ledger.js';
+import { sealed } from '../support/wechat-signature.js';
 
 const service = serviceTest({ withWorker: false });
 let methodId: number;
@@ -123,8 +127,7 @@ test('a third-party number already in use is refused before it is acknowledged',
 
 test('paying an order cancels its other payments', async (t) => {
   const first = await pending();
-  const again = { order_no: first.order_no, payment_method_id: methodId };
-  const second: MadePayment = (await service.admin.post('/payments', again)).data;
+  const second = await makePaymentOf(service.admin, first, methodId);
   t.is(await pay(first, unique('T-')), 'paid');
   t.is((await trace(second)).payment.status, 'cancelled');
   t.is((await service.admin.get(`/payments?order_no=${first.order_no}&status=pending`)).data.total, 0);
@@ -141,7 +144,7 @@ test('only a pending payment is placed', async (t) => {
   const placed = await admin.post('/payments', body, headers);
   t.is(placed.data.gateway.trade_status, 'SUCCESS');
   t.is((await admin.post('/payments', body, headers)).data.gateway.trade_status, 'SUCCESS', 'placed again');
-  const other: MadePayment = (await admin.post('/payments', { order_no, payment_method_id: methodId })).data;
+  const other = await makePaymentOf(admin, placed.data, methodId);
   t.is(await pay(other, unique('T-')), 'paid');
   const late = await admin.post('/payments', body, headers);
   t.deepEqual([late.status, late.data.payment_no], [200, placed.data.payment_no]);
@@ -279,17 +282,16 @@ test('a payment is never in an earlier month than its order', async (t) => {
   const later = `ORD${month}${order_no.slice(9)}`;
   for (const table of ['order_details', 'orders'])
     await change(`UPDATE ${table} SET order_no = ?, period = ? WHERE order_no = ?`, [later, month, order_no]);
-  const { data } = await service.admin.post('/payments', { order_no: later, payment_method_id: methodId });
-  t.is(paymentPeriod(data.payment_no), month);
+  const payment = await makePaymentOf(service.admin, { order_no: later }, methodId);
+  t.is(paymentPeriod(payment.payment_no), month);
   t.is((await service.admin.put(`/orders/${later}`, { status: 'cancelled' })).status, 200);
-  t.is((await trace(data)).payment.status, 'cancelled');
+  t.is((await trace(payment)).payment.status, 'cancelled');
 });
 
 test('notices that anybody can send are stored whole once', async (t) => {
-  const keys = newRsaKeys();
-  const config = { app_id: '2021', private_key: keys.privatePem, alipay_public_key: keys.publicPem };
-  const method = await service.admin.post('/payment-methods', { type: 'alipay', config });
-  const payment = await makePayment(service.admin, method.data.id);
+  const config = { ...alipayConfig, alipay_public_key: newRsaKeys().publicPem };
+  const { id } = await makeCompanyMethod(service.admin, 'alipay', config);
+  const payment = await makePayment(service.admin, id);
   const notice = { out_trade_no: payment.payment_no, trade_status: 'TRADE_SUCCESS', sign: 'x' };
   const send = () => service.anonymous.post('//api/payment/notify/alipay', notice);
   for (let times = 0; times < 5; times++) t.is((await send()).status, 501);
@@ -323,8 +325,7 @@ test('a deleted order is never paid', async (t) => {
 test('one of two payments in time for a cancelled order pays it', async (t) => {
   for (let round = 0; round < 10; round++) {
     const first = await pending();
-    const again = { order_no: first.order_no, payment_method_id: methodId };
-    const second: MadePayment = (await service.admin.post('/payments', again)).data;
+    const second = await makePaymentOf(service.admin, first, methodId);
     await service.admin.put(`/orders/${first.order_no}`, { status: 'cancelled' });
     const keys = [await storeInTime(first), await storeInTime(second)];
     const results = await Promise.all(keys.map((key) => settle(key)));
@@ -381,10 +382,8 @@ test('a verdict is committed together with its notification', async (t) => {
 });
 
 test('an unverifiable notice marks its payment', async (t) => {
-  const { privatePem } = newRsaKeys();
-  const config = { app_id: '2021', private_key: privatePem };
-  const method = await service.admin.post('/payment-methods', { type: 'alipay', config });
-  const payment = await makePayment(service.admin, method.data.id);
+  const { id } = await makeCompanyMethod(service.admin, 'alipay', alipayConfig);
+  const payment = await makePayment(service.admin, id);
   const notice = { out_trade_no: payment.payment_no, trade_status: 'TRADE_SUCCESS', total_amount: '12.30' };
   const answer = await service.anonymous.post('//api/payment/notify/alipay', notice);
   t.is(answer.status, 501);
@@ -413,34 +412,17 @@ test('an unverifiable notice marks its payment', async (t) => {
 
 test('a sealed WeChat notice marks its payment only if the key opens it', async (t) => {
   const api_v3_key = 'k'.repeat(32);
-  const config = {
-    ...{ app_id: 'wx1', mch_id: '1900', api_v3_key, cert_serial_no: 'ABCDEF0123' },
-    private_key: newRsaKeys().privatePem,
-  };
+  const newMethod = (key: string) =>
+    makeCompanyMethod(service.admin, 'wechat', { ...wechatConfig, api_v3_key: key });
   // Of many methods any one may be meant.
-  for (let count = 0; count < 25; count++)
-    await service.admin.post('/payment-methods', {
-      type: 'wechat',
-      config: { ...config, api_v3_key: 'o'.repeat(32) },
-    });
-  const method = await service.admin.post('/payment-methods', { type: 'wechat', config });
-  const payment = await makePayment(service.admin, method.data.id);
-  const notice = (key: string) => {
-    const [nonce, associated_data] = ['n'.repeat(12), 'transaction'];
-    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(associated_data));
-    const plain = JSON.stringify({
-      out_trade_no: `PAY${payment.payment_no.slice(-26)}`,
-      trade_state: 'SUCCESS',
-    });
-    const sealed = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-    const resource = {
-      algorithm: 'AEAD_AES_256_GCM',
-      ciphertext: sealed.toString('base64'),
-      nonce,
-      associated_data,
-    };
-    return { id: unique('n'), event_type: 'TRANSACTION.SUCCESS', resource };
-  };
+  for (let count = 0; count < 25; count++) await newMethod('o'.repeat(32));
+  const payment = await makePayment(service.admin, (await newMethod(api_v3_key)).id);
+  const inside = { out_trade_no: shortNumber(payment.payment_no), trade_state: 'SUCCESS' };
+  const notice = (key: string) => ({
+    id: unique('n'),
+    event_type: 'TRANSACTION.SUCCESS',
+    resource: sealed(JSON.stringify(inside), key),
+  });
   const send = (body: object) => service.anonymous.post('//api/payment/notify/wechat', body);
   t.is((await send(notice('x'.repeat(32)))).status, 501);
   t.deepEqual((await trace(payment)).payment, untouched.payment, 'sealed under no key of ours');

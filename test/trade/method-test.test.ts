@@ -9,7 +9,14 @@ import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
-import { callBack, makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
+import {
+  callBack,
+  makeCompanyMethod,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  mockCallback,
+} from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { holding } from '../support/other-connection.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
@@ -46,8 +53,7 @@ test.after.always(() => {
   door.close();
 });
 
-const make = async (type: string, config: object): Promise<{ id: number }> =>
-  (await service.admin.post('/payment-methods', { type, config })).data;
+const make = (type: string, config: object) => makeCompanyMethod(service.admin, type, config);
 
 const tested = async (id: number, client = admin) =>
   (await client.post(`/payment-methods/${id}/test`, {}, { 'Accept-Language': 'en-US' })).data;

@@ -7,7 +7,14 @@ import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { checkBooks } from '../../src/models/figures/consistency.js';
 import { extendPartitions, partitionedTables } from '../../src/models/tables/partitions.js';
 import type { Client } from '../support/client.js';
-import { callBack, makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
+import {
+  callBack,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makePaymentOf,
+  makeUser,
+} from '../support/factories.js';
 import { partitionsOf, planOf, statementsDuring } from '../support/statements.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -114,11 +121,8 @@ test.serial('an order is paid by a payment of the next month', async (t) => {
   const [paid, cancelled] = [await makeOrder(before), await makeOrder(before)];
   const admin = await adminAt('2027-04-01T01:00:00Z');
   const { id } = await makeMethod(admin);
-  const [first, second] = await Promise.all(
-    [paid, cancelled].map(
-      async ({ order_no }) => (await admin.post('/payments', { order_no, payment_method_id: id })).data,
-    ),
-  );
+  const first = await makePaymentOf(admin, paid, id);
+  const second = await makePaymentOf(admin, cancelled, id);
   t.is(first.payment_no.slice(3, 9), '202704');
   await callBack(service.anonymous, first);
   await admin.put(`/orders/${cancelled.order_no}`, { status: 'cancelled' });

@@ -9,9 +9,10 @@ import { outcome } from '../support/client.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import {
   callBack,
+  makeCompanyMethod,
   makeMethod,
-  makeOrder,
   makePayment,
+  makePaymentOf,
   mockCallback,
   mockSign,
   somePaymentNumber,
@@ -198,11 +199,8 @@ test('a number that was never issued is refused', async (t) => {
 });
 
 test('a payment of another type is not found', async (t) => {
-  const alipay = await service.admin.post('/payment-methods', {
-    type: 'alipay',
-    config: alipayConfig,
-  });
-  const payment = await makePayment(service.admin, alipay.data.id);
+  const { id } = await makeCompanyMethod(service.admin, 'alipay', alipayConfig);
+  const payment = await makePayment(service.admin, id);
   t.deepEqual(outcome(await notify(mockCallback(payment))), [400, 30003, 'payment_not_found']);
   t.deepEqual(await trace(payment), { ...untouched, verdicts: ['payment_not_found'] });
 });
@@ -410,12 +408,8 @@ test('one third-party number never pays two payments', async (t) => {
 
 test('money for an order that can no longer be paid is flagged', async (t) => {
   const { admin } = service;
-  const order = await makeOrder(admin);
-  const body = { order_no: order.order_no, payment_method_id: methodId };
-  const [first, second] = [
-    (await admin.post('/payments', body)).data,
-    (await admin.post('/payments', body)).data,
-  ];
+  const first = await pending();
+  const second = await makePaymentOf(admin, first, methodId);
   t.is((await notify(mockCallback(first))).data.status, 'paid');
   t.is((await notify(mockCallback(second))).data.status, 'paid');
   t.like((await trace(second)).payment, {

@@ -8,9 +8,11 @@ import { outcome } from '../support/client.js';
 import { exportedCsv } from '../support/exports.js';
 import {
   callBack,
+  makeCompanyMethod,
   makeMethod,
   makeOrder,
   makePayment,
+  makePaymentOf,
   somePaymentNumber,
   unique,
 } from '../support/factories.js';
@@ -96,8 +98,7 @@ test('a refund of a payment in the next month is sent now', async (t) => {
   const later = `ORD${month}${order_no.slice(9)}`;
   for (const table of ['order_details', 'orders'])
     await change(`UPDATE ${table} SET order_no = ?, period = ? WHERE order_no = ?`, [later, month, order_no]);
-  const body = { order_no: later, payment_method_id: methodId };
-  const payment = (await service.admin.post('/payments', body)).data;
+  const payment = await makePaymentOf(service.admin, { order_no: later }, methodId);
   await callBack(service.anonymous, payment);
   const { refund_no } = (await ask({ payment_no: payment.payment_no })).data;
   t.is(refundPeriod(refund_no), month);
@@ -180,8 +181,8 @@ test('what cannot be refunded is refused', async (t) => {
 
 test('money of a channel that cannot refund goes to the balance', async (t) => {
   const { admin } = service;
-  const method = await makeMethod(admin, '', { type: 'wechat', config: wechatConfig });
-  const payment = await makePayment(admin, method.id);
+  const { id } = await makeCompanyMethod(admin, 'wechat', wechatConfig);
+  const payment = await makePayment(admin, id);
   await change(`UPDATE payments SET status = 'paid', pay_time = NOW(3) WHERE payment_no = ?`, [
     payment.payment_no,
   ]);
