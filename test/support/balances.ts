@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
 import { unique } from './factories.js';
+import { selectRow } from './rows.js';
 
 const clients = 64;
 
@@ -80,7 +81,7 @@ export async function mustAddUp(userId: number): Promise<number> {
      FROM user_balance_logs WHERE user_id = ? ORDER BY id`,
     [userId],
   );
-  const [user] = await select<{ cents: number }>(
+  const { cents } = await selectRow<{ cents: number }>(
     'SELECT CAST(balance * 100 AS SIGNED) AS cents FROM users WHERE id = ?',
     [userId],
   );
@@ -91,7 +92,7 @@ export async function mustAddUp(userId: number): Promise<number> {
       throw new Error(`log ${id} goes from ${earlier} to ${later} by ${type} of ${amount}, after ${balance}`);
     balance = later;
   }
-  if (user?.cents !== balance) throw new Error(`the logs sum to ${balance}, the balance is ${user?.cents}`);
+  if (cents !== balance) throw new Error(`the logs sum to ${balance}, the balance is ${cents}`);
   return logs.length;
 }
 

@@ -1,10 +1,12 @@
 // Both payment companies with a method each, for tests of queries and refunds.
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
+import { runRefund } from '../../src/models/trade/refund-run.js';
 import { trace } from './callbacks.js';
 import { AlipayPlatform, type NoticeForm } from './alipay-platform.js';
 import { makeCompanyMethod, makeOrder, type MadePayment } from './factories.js';
 import { deliver, type Notice, type NoticeAnswer } from './notices.js';
+import { refundRow, type RefundRow } from './refunds.js';
 import type { Service } from './service.js';
 import { WechatPlatform } from './wechat-platform.js';
 
@@ -53,6 +55,13 @@ export const makeDue = (...payments: MadePayment[]): Promise<number> =>
   change('UPDATE payment_follow_ups SET due_at = created_at WHERE payment_no IN (?)', [
     payments.map(({ payment_no }) => payment_no),
   ]);
+
+/** Runs a refund as a worker does that finds it due. @returns its row afterwards */
+export async function runDue(refundNo: string): Promise<RefundRow> {
+  await change('UPDATE refunds SET due_at = created_at WHERE refund_no = ?', [refundNo]);
+  await runRefund(refundNo, AbortSignal.timeout(5000));
+  return refundRow(refundNo);
+}
 
 /** Makes a payment and its order older: the clocks of the companies, which sign, are those of this machine. */
 export async function growOlder({ payment_no, order_no }: MadePayment, minutes: number): Promise<void> {

@@ -94,8 +94,12 @@ export const makeMethod = (
     admin.post('/payment-methods', { type: 'mock', ...(shared_secret ? { shared_secret } : {}), ...more }),
   );
 
-/** A method of a payment company. */
-export const makeCompanyMethod = (admin: Client, type: string, config: object): Promise<Made> =>
+/** A method of a payment company, with its configuration as it is shown. */
+export const makeCompanyMethod = (
+  admin: Client,
+  type: string,
+  config: object,
+): Promise<Made & { config: Record<string, string> }> =>
   made(admin.post('/payment-methods', { type, config }));
 
 export interface MadePayment extends Made {

@@ -1,8 +1,8 @@
 // Contents of files for uploads: the smallest valid ones of each type, and large random ones.
 import { createHash, randomBytes } from 'node:crypto';
-import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
 import type { Answer, Client } from './client.js';
+import { selectRow } from './rows.js';
 
 export const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -80,10 +80,8 @@ export const sendChunk = (
 
 /** The storage key of an attachment. */
 export async function keyOf(id: number): Promise<string> {
-  const [row] = await select<{ storage_key: string }>('SELECT storage_key FROM attachments WHERE id = ?', [
-    id,
-  ]);
-  return row?.storage_key as string;
+  const sql = 'SELECT storage_key FROM attachments WHERE id = ?';
+  return (await selectRow<{ storage_key: string }>(sql, [id])).storage_key;
 }
 
 /** Which of these keys have a file. */

@@ -4,6 +4,7 @@ import type { Client } from './client.js';
 import { readCsv } from './exports.js';
 import { makeUser } from './factories.js';
 import { startWorkerProcess, type TestProcess } from './processes.js';
+import { selectRow } from './rows.js';
 import { until } from './until.js';
 
 /** Every tenth order is invalid, every seventh has its second row at the other end of the file. */
@@ -59,10 +60,8 @@ interface State {
 }
 
 /** Progress of an import. */
-export async function stateOf(id: number): Promise<State> {
-  const [row] = await select<State>('SELECT status, position, concluded FROM imports WHERE id = ?', [id]);
-  return row as State;
-}
+export const stateOf = (id: number): Promise<State> =>
+  selectRow('SELECT status, position, concluded FROM imports WHERE id = ?', [id]);
 
 /** Waits for progress beyond that. */
 export const beyond = (id: number, position: number) =>
@@ -74,25 +73,25 @@ export const concluded = (id: number, withinMs = 60_000) =>
 
 /** What must hold at the end, whatever happened before. */
 export async function outcomeOf(id: number, user: number): Promise<object> {
-  const [orders] = await select<Record<string, unknown>>(
+  const orders = await selectRow<object>(
     `SELECT COUNT(*) AS orders, COUNT(DISTINCT remark) AS different, CAST(SUM(amount) AS CHAR) AS amount FROM orders
      WHERE user_id = ?`,
     [user],
   );
-  const [lines] = await select<Record<string, unknown>>(
+  const lines = await selectRow<{ count: number }>(
     `SELECT COUNT(*) AS count FROM order_details d JOIN orders o ON o.order_no = d.order_no WHERE o.user_id = ?`,
     [user],
   );
-  const [errors] = await select<Record<string, unknown>>(
+  const errors = await selectRow<{ count: number }>(
     'SELECT COUNT(DISTINCT row_no) AS count FROM import_errors WHERE import_id = ?',
     [id],
   );
-  const [record] = await select<Record<string, unknown>>(
+  const record = await selectRow<object>(
     'SELECT status, total_rows, success_count, failed_count, order_count, progress FROM imports WHERE id = ?',
     [id],
   );
   const notices = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [`import-${id}-%`]);
-  return { ...record, ...orders, lines: lines?.count, errors: errors?.count, notices: notices.length };
+  return { ...record, ...orders, lines: lines.count, errors: errors.count, notices: notices.length };
 }
 
 /** `outcomeOf` an import of such a sheet. */

@@ -10,6 +10,12 @@ export interface Notice {
   body: string;
 }
 
+/** A notice of WeChat Pay whose signature fits no longer. */
+export const unverifiable = ({ headers, body }: Notice): Notice => ({
+  headers: { ...headers, 'Wechatpay-Nonce': 'another' },
+  body,
+});
+
 export interface NoticeAnswer {
   status: number;
   /** Media type. */

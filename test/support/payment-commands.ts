@@ -10,6 +10,7 @@ import { sweep } from '../../src/worker/sweeper.js';
 import type { Answer, Client } from './client.js';
 import { callBack, makeOrder, mockSign, unique } from './factories.js';
 import { leftOf, type Model, type ModelOrder, type ModelPayment } from './payment-model.js';
+import { selectRow } from './rows.js';
 import type { SystemUnderTest } from './system-under-test.js';
 import { until } from './until.js';
 
@@ -39,8 +40,8 @@ async function store({ payment_no }: ModelPayment, third_party_no: string): Prom
 }
 
 async function isPaid({ order_no }: ModelOrder): Promise<boolean> {
-  const [row] = await select<{ status: string }>('SELECT status FROM orders WHERE order_no = ?', [order_no]);
-  return row?.status === 'paid';
+  const sql = 'SELECT status FROM orders WHERE order_no = ?';
+  return (await selectRow<{ status: string }>(sql, [order_no])).status === 'paid';
 }
 
 const refund = (admin: Client, { payment_no }: ModelPayment, destination: string, cents: number) =>

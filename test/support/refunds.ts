@@ -1,7 +1,7 @@
 // Refundable payments, their refunds, and the rows of both.
-import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
 import { callBack, makePayment, type MadePayment } from './factories.js';
+import { selectRow } from './rows.js';
 import { until } from './until.js';
 
 /** A payment that is paid, made as by `makePayment`. */
@@ -24,12 +24,11 @@ interface Books {
 }
 
 /** The sums of refunds in the payment's row. */
-export async function booksOf({ payment_no }: { payment_no: string }): Promise<Books> {
-  const [row] = await select<Books>(
+export function booksOf({ payment_no }: { payment_no: string }): Promise<Books> {
+  return selectRow(
     'SELECT amount, status, refund_reserved, refunded_amount FROM payments WHERE payment_no = ?',
     [payment_no],
   );
-  return row as Books;
 }
 
 /** A refund as its row has it. */
@@ -44,10 +43,8 @@ export interface RefundRow {
   due_at: Date | null;
 }
 
-export async function refundRow(refundNo: string): Promise<RefundRow> {
-  const [row] = await select<RefundRow>('SELECT * FROM refunds WHERE refund_no = ?', [refundNo]);
-  return row as RefundRow;
-}
+export const refundRow = (refundNo: string): Promise<RefundRow> =>
+  selectRow('SELECT * FROM refunds WHERE refund_no = ?', [refundNo]);
 
 /** Longer than a run is claimed for, shorter than a day. */
 const isClaimed = ({ due_at }: RefundRow): boolean => {

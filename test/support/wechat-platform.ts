@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { ExecutionContext } from 'ava';
 import { merchantKeys } from './merchant.js';
 import type { Notice } from './notices.js';
 import type { Answer } from './result-dials.js';
@@ -46,6 +47,13 @@ interface NoticeDials {
 interface Tls {
   key: string;
   cert: string;
+}
+
+/** One of a test's own, which ends with it. */
+export async function ownWechat(t: ExecutionContext): Promise<WechatPlatform> {
+  const platform = await WechatPlatform.start();
+  t.teardown(() => platform.stop());
+  return platform;
 }
 
 export class WechatPlatform {
@@ -160,15 +168,16 @@ export class WechatPlatform {
     return mutate({ headers, body });
   }
 
-  /** The notice of a refund of 0.05 that was made elsewhere. */
+  /** The notice of a refund of 5.00 that was made elsewhere. */
   refunded(paymentNo: string, more: object = {}): Notice {
     const { mchid, out_trade_no, transaction_id, amount } = this.paid(paymentNo);
-    const refund = {
+    const inside = {
       ...{ mchid, out_trade_no, transaction_id },
       ...{ out_refund_no: 'REF1', refund_id: '50', refund_status: 'SUCCESS' },
-      amount: { total: amount.total, refund: 5, payer_total: amount.total, payer_refund: 5 },
+      amount: { total: amount.total, refund: 500, payer_total: amount.total, payer_refund: 500 },
+      ...more,
     };
-    return this.notice({ ...refund, ...more }, { event: 'REFUND.SUCCESS' });
+    return this.notice(inside, { event: `REFUND.${inside.refund_status}` });
   }
 
   /** Behaves well again; its books stay. */

@@ -20,7 +20,7 @@ import {
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
-import { WechatPlatform, type WechatMood } from '../support/wechat-platform.js';
+import { ownWechat, WechatPlatform, type WechatMood } from '../support/wechat-platform.js';
 
 const service = serviceTest();
 let wechat: WechatPlatform;
@@ -98,13 +98,8 @@ const samples: ChannelSample[] = [
 for (const sample of samples) {
   const { type, required, secret } = sample;
 
-  const newMethod = async (more: Record<string, string> = {}) => {
-    const { data } = await service.admin.post('/payment-methods', {
-      type,
-      config: { ...sample.config(), ...more },
-    });
-    return data as { id: number; config: Record<string, string> };
-  };
+  const newMethod = (more: Record<string, string> = {}) =>
+    makeCompanyMethod(service.admin, type, { ...sample.config(), ...more });
   const place = async (methodId: number, headers?: Record<string, string>, orderNo?: string) => {
     const order_no = orderNo ?? (await makeOrder(service.admin)).order_no;
     const body = { order_no, payment_method_id: methodId, initiate: true };
@@ -437,24 +432,20 @@ test.serial('the error text of the platform is stored', async (t) => {
 });
 
 test.serial('the platform certificates are downloaded only for a new serial number', async (t) => {
-  const own = await WechatPlatform.start();
-  t.teardown(() => own.stop());
-  const id = await newWechat({ ...own.config });
+  const own = await ownWechat(t);
+  const id = await newWechat(own.config);
   for (let round = 0; round < 3; round++) t.is((await placeWechat(id)).answer.status, 200);
   t.is(own.downloads, 1);
-  const wrongKey = await WechatPlatform.start();
-  t.teardown(() => wrongKey.stop());
+  const wrongKey = await ownWechat(t);
   const { payment } = await placeWechat(await newWechat({ ...wrongKey.config, api_v3_key: 'x'.repeat(32) }));
   t.regex(payment.fail_reason ?? '', /check api_v3_key/);
-  const forged = await WechatPlatform.start();
-  t.teardown(() => forged.stop());
+  const forged = await ownWechat(t);
   forged.listKeys = newRsaKeys();
   t.regex(
     (await placeWechat(await newWechat(forged.config))).payment.fail_reason ?? '',
     /no valid signature/,
   );
-  const expired = await WechatPlatform.start();
-  t.teardown(() => expired.stop());
+  const expired = await ownWechat(t);
   expired.renew(new Date(Date.now() - 1000));
   t.regex(
     (await placeWechat(await newWechat(expired.config))).payment.fail_reason ?? '',
@@ -465,8 +456,7 @@ test.serial('the platform certificates are downloaded only for a new serial numb
 });
 
 test.serial('a configured platform public key replaces the certificates', async (t) => {
-  const own = await WechatPlatform.start();
-  t.teardown(() => own.stop());
+  const own = await ownWechat(t);
   const publicKeyId = `PUB_KEY_ID_${unique('0').toUpperCase()}`;
   own.publicKeyId = publicKeyId;
   const key = { platform_public_key: own.keys.publicPem, platform_public_key_id: publicKeyId };

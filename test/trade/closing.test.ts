@@ -16,16 +16,15 @@ import {
   followUpOf,
   unfollow,
 } from '../../src/models/trade/payment-follow-up.js';
-import { runRefund } from '../../src/models/trade/refund-run.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import { untouched } from '../support/callbacks.js';
 import type { Answer } from '../support/client.js';
-import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
+import { companiesTest, growOlder, makeDue, runDue, types, type Placed } from '../support/companies.js';
 import { makeOrder, unique } from '../support/factories.js';
-import { refused, yes, type Notice } from '../support/notices.js';
+import { refused, unverifiable, yes, type NoticeAnswer } from '../support/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
-import { booksOf, refundRow } from '../support/refunds.js';
+import { booksOf } from '../support/refunds.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import type { ResultMood } from '../support/result-dials.js';
@@ -246,11 +245,9 @@ test.serial('a company that never says the last word leaves the payment to a per
   });
 });
 
-/** A notice of WeChat about its money whose signature fits no longer. */
-const unverifiable = ({ payment_no }: Placed): Notice =>
-  companies.wechat.notice(companies.wechat.paid(payment_no), {
-    mutate: ({ headers, body }) => ({ headers: { ...headers, 'Wechatpay-Nonce': 'another' }, body }),
-  });
+/** WeChat reports the money of a payment, and its signature does not fit. */
+const sendUnverifiable = (payment: Placed): Promise<NoticeAnswer> =>
+  send('wechat', unverifiable(companies.noticeOf('wechat', payment)));
 
 /** Places a payment with Alipay over a method that takes another key for Alipay's. */
 const placeMistyped = async (): Promise<Placed> => {
@@ -263,7 +260,7 @@ const notificationsOf = async ({ payment_no }: Placed): Promise<number> =>
 
 test.serial('a question that the end of its worker cuts off is no silence of the company', async (t) => {
   const payment = await place('wechat');
-  await send('wechat', unverifiable(payment));
+  await sendUnverifiable(payment);
   const ending = new AbortController();
   Object.assign(companies.wechat.results, { mood: 'silent', before: () => ending.abort() });
   await makeDue(payment);
@@ -295,10 +292,10 @@ test.serial('a callback soon after a question is asked about a minute after that
   };
   t.is(await askNow(payment), 'waiting');
   t.true((await wait()) > 60_000);
-  t.like(await send('wechat', unverifiable(payment)), { status: 400, slug: 'payment_sign_invalid' });
+  t.like(await sendUnverifiable(payment), { status: 400, slug: 'payment_sign_invalid' });
   t.is(await wait(), 60_000);
   // The same while it is being asked.
-  companies.wechat.results.before = () => send('wechat', unverifiable(payment));
+  companies.wechat.results.before = () => sendUnverifiable(payment);
   t.is(await askNow(payment), 'waiting');
   t.is(await wait(), 60_000);
   t.false((await shown(payment)).needs_attention);
@@ -514,12 +511,6 @@ test.serial('placing waits for a change of the account that is under way', async
 const refund = ({ payment_no }: { payment_no: string }, destination: string): Promise<Answer> =>
   service.admin.post('/refunds', { payment_no, destination, reason: 'sold out' });
 
-/** A run of a refund that is due. */
-async function run(refundNo: string): Promise<void> {
-  await change('UPDATE refunds SET due_at = created_at WHERE refund_no = ?', [refundNo]);
-  await runRefund(refundNo, signal);
-}
-
 test.serial(
   'a refund in an account that does not know its payment fails, and the money can go back',
   async (t) => {
@@ -533,11 +524,9 @@ test.serial(
     await service.admin.post(`/payments/${payment.payment_no}/query`);
     t.is((await changeMethod(id, second.resultConfig)).status, 200);
     const { refund_no } = (await refund(payment, 'channel')).data;
-    await run(refund_no);
-    t.is((await refundRow(refund_no)).status, 'processing', 'a query confirms it');
+    t.is((await runDue(refund_no)).status, 'processing', 'a query confirms it');
     t.is((await changeMethod(id, alipay.resultConfig)).errorCode, 'payment_method_account_in_use');
-    await run(refund_no);
-    t.like(await refundRow(refund_no), {
+    t.like(await runDue(refund_no), {
       ...{ status: 'failed', code: 'ACQ.TRADE_NOT_EXIST', fail_reason: 'refund_failed', needs_attention: 1 },
     });
     t.like(await booksOf(payment), { refund_reserved: '0.00', refunded_amount: '0.00' });
@@ -554,7 +543,7 @@ test.serial(
     await change('UPDATE refunds SET sent_at = created_at - INTERVAL 1 MINUTE WHERE refund_no = ?', [
       refund_no,
     ]);
-    await run(again.refund_no);
+    await runDue(again.refund_no);
     t.like(await booksOf(payment), { refunded_amount: '69.00' });
   },
 );

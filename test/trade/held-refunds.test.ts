@@ -15,11 +15,11 @@ import { consume } from '../../src/worker/consume.js';
 import { startWorker } from '../../src/worker/worker.js';
 import type { NoticeForm } from '../support/alipay-platform.js';
 import { outcome, type Client } from '../support/client.js';
-import { companiesTest, makeDue, types, type Placed, type Type } from '../support/companies.js';
+import { companiesTest, makeDue, runDue, types, type Placed, type Type } from '../support/companies.js';
 import { makeMethod, signedInWith, type MadePayment } from '../support/factories.js';
 import type { NoticeAnswer } from '../support/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
-import { booksOf, paidPayment, refundRow, type RefundRow } from '../support/refunds.js';
+import { booksOf, paidPayment, refundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
@@ -36,15 +36,10 @@ const notify = ({ gateway }: Placed, fields: NoticeForm): Promise<NoticeAnswer> 
 async function notifyRefund(
   { payment_no }: Placed,
   out_refund_no: string,
-  status = 'SUCCESS',
+  refund_status = 'SUCCESS',
 ): Promise<number> {
-  const { wechat } = companies;
-  const { mchid, out_trade_no, transaction_id, amount } = wechat.paid(payment_no);
-  const inside = {
-    ...{ mchid, out_trade_no, transaction_id, out_refund_no, refund_id: '503', refund_status: status },
-    amount: { total: amount.total, refund: 500, payer_total: amount.total, payer_refund: 500 },
-  };
-  return (await send('wechat', wechat.notice(inside, { event: `REFUND.${status}` }))).status;
+  const notice = companies.wechat.refunded(payment_no, { out_refund_no, refund_status });
+  return (await send('wechat', notice)).status;
 }
 
 /** Alipay reports that so much was refunded by hand. */
@@ -151,13 +146,6 @@ async function requested(payment: Placed): Promise<string> {
   return data.refund_no;
 }
 
-/** Sends a refund, or asks about it. */
-async function run(refund_no: string): Promise<RefundRow> {
-  await change('UPDATE refunds SET due_at = created_at WHERE refund_no = ?', [refund_no]);
-  await runRefund(refund_no, AbortSignal.timeout(5000));
-  return refundRow(refund_no);
-}
-
 /** The company has no funds for refunds, and then has. */
 async function withoutFunds(work: () => Promise<unknown>): Promise<void> {
   companies.alipay.refunds.funds = Money.zero;
@@ -169,25 +157,25 @@ test.serial('a refund is not sent before somebody has looked', async (t) => {
   const payment = await companies.paid('alipay');
   const unsent = await requested(payment);
   const refused = await requested(payment);
-  await withoutFunds(() => run(refused));
+  await withoutFunds(() => runDue(refused));
   await refundedThere(payment);
-  t.like(await run(unsent), { status: 'pending', tries: 0 });
-  t.like(await run(refused), { status: 'processing', tries: 2 });
+  t.like(await runDue(unsent), { status: 'pending', tries: 0 });
+  t.like(await runDue(refused), { status: 'processing', tries: 2 });
   for (const refundNo of [unsent, refused])
     t.regex((await refundRow(refundNo)).fail_reason ?? '', /not made here/);
   t.is(companies.alipay.refunds.refundedOf(payment.payment_no), '0.00');
   await clear(payment, 'refunded_elsewhere');
-  t.is((await run(refused)).status, 'succeeded');
+  t.is((await runDue(refused)).status, 'succeeded');
 });
 
 test.serial('a refund that was sent before is asked about all the same', async (t) => {
   const payment = await companies.paid('alipay');
   companies.alipay.refunds.isDelayed = true;
   const refundNo = await requested(payment);
-  t.is((await run(refundNo)).status, 'processing');
+  t.is((await runDue(refundNo)).status, 'processing');
   await refundedThere(payment);
   companies.alipay.refunds.finish(refundNo);
-  t.is((await run(refundNo)).status, 'succeeded');
+  t.is((await runDue(refundNo)).status, 'succeeded');
 });
 
 test.serial('wechat: a refund that was made in the merchant platform is seen in its notice', async (t) => {
@@ -198,7 +186,7 @@ test.serial('wechat: a refund that was made in the merchant platform is seen in 
   t.false((await shown(payment)).needs_attention);
   for (const number of ['CONSOLE1', elsewhere]) {
     t.is(await notifyRefund(payment, number), 204);
-    t.is((await run(refundNo)).status, 'pending');
+    t.is((await runDue(refundNo)).status, 'pending');
     await isHeldBack(t, payment, 'refunded_elsewhere');
   }
 });
@@ -236,7 +224,7 @@ test.serial('wechat: a refund of ours is asked about as soon as its notice comes
   const payment = await companies.paid('wechat');
   companies.wechat.refunds.outcome = 'PROCESSING';
   const refundNo = await requested(payment);
-  t.is((await run(refundNo)).status, 'processing');
+  t.is((await runDue(refundNo)).status, 'processing');
   companies.wechat.refunds.settle(refundNo, 'SUCCESS');
   t.is(await notifyRefund(payment, refundNo), 204);
   t.deepEqual(await runRefund(refundNo, AbortSignal.timeout(5000)), {}, 'it is due');
@@ -253,7 +241,7 @@ test.serial('wechat: a refund whose notice comes while it is asked about is aske
     companies.wechat.results.after = async (operation, number) => {
       if (operation === asked && number === refundNo) t.is(await notifyRefund(payment, refundNo), 204);
     };
-    t.is((await run(refundNo)).status, 'processing');
+    t.is((await runDue(refundNo)).status, 'processing');
     companies.wechat.results.reset();
     if (asked === 'queryRefund') companies.wechat.refunds.settle(refundNo, 'SUCCESS');
     t.deepEqual(await runRefund(refundNo, AbortSignal.timeout(5000)), {}, 'it is due');
@@ -265,8 +253,8 @@ test.serial('wechat: money that went back after its refund had been given up is 
   const payment = await companies.paid('wechat');
   companies.wechat.refunds.outcome = 'CLOSED';
   const refundNo = await requested(payment);
-  await run(refundNo);
-  t.is((await run(refundNo)).status, 'failed');
+  await runDue(refundNo);
+  t.is((await runDue(refundNo)).status, 'failed');
   t.is(await notifyRefund(payment, refundNo), 204);
   await isHeldBack(t, payment, 'refunded_elsewhere');
 });
@@ -287,7 +275,7 @@ test.serial(
   'alipay: the refunds made here explain what it reports, without those to the balance',
   async (t) => {
     const payment = await companies.paid('alipay');
-    t.is((await run(await requested(payment))).status, 'succeeded');
+    t.is((await runDue(await requested(payment))).status, 'succeeded');
     t.is((await refundedThere(payment, '5.00')).text, 'success');
     t.false((await shown(payment)).needs_attention);
     t.is((await refund(payment, { amount: '5.00' })).data.status, 'succeeded');
@@ -301,7 +289,7 @@ test.serial(
   async (t) => {
     const payment = await companies.paid('alipay');
     const refundNo = await requested(payment);
-    t.is((await run(refundNo)).status, 'succeeded');
+    t.is((await runDue(refundNo)).status, 'succeeded');
     // The API dates the notice by its own clock.
     await change('UPDATE refunds SET sent_at = NOW(3) + INTERVAL 1 SECOND WHERE refund_no = ?', [refundNo]);
     t.is((await refundedThere(payment, '5.00')).text, 'success');
@@ -314,7 +302,7 @@ test.serial('alipay: a refund of ours whose answer was lost is not taken for one
     const payment = await companies.paid('alipay');
     companies.alipay.results.moods.refund = 'cut';
     const refundNo = await requested(payment);
-    await run(refundNo);
+    await runDue(refundNo);
     companies.alipay.results.reset();
     await notify(payment, { refund_fee: '5.00', ...(isNamed && { out_biz_no: refundNo }) });
     t.deepEqual(await runRefund(refundNo, AbortSignal.timeout(5000)), {}, 'it is due');
@@ -326,19 +314,19 @@ test.serial('alipay: a refund of ours whose answer was lost is not taken for one
 test.serial('alipay: a refund of ours that never arrived is not sent after one by hand', async (t) => {
   const payment = await companies.paid('alipay');
   const refundNo = await requested(payment);
-  await withoutFunds(() => run(refundNo));
+  await withoutFunds(() => runDue(refundNo));
   await notify(payment, { refund_fee: '5.00' });
-  t.like(await run(refundNo), { status: 'processing' });
+  t.like(await runDue(refundNo), { status: 'processing' });
   t.is(companies.alipay.refunds.refundedOf(payment.payment_no), '0.00');
   await isHeldBack(t, payment, 'refunded_elsewhere');
-  t.is((await run(refundNo)).status, 'succeeded', 'a person has decided');
+  t.is((await runDue(refundNo)).status, 'succeeded', 'a person has decided');
 });
 
 test.serial('alipay: what a person has seen is not flagged again by refunds of ours', async (t) => {
   const payment = await companies.paid('alipay');
   await refundedThere(payment, '5.00');
   await clear(payment, 'refunded_elsewhere');
-  t.is((await run(await requested(payment))).status, 'succeeded');
+  t.is((await runDue(await requested(payment))).status, 'succeeded');
   await refundedThere(payment, '10.00');
   t.false((await shown(payment)).needs_attention);
   await refundedThere(payment, '10.01');

@@ -4,7 +4,7 @@
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { fieldsOf } from '../../src/lib/input/body-fields.js';
@@ -15,10 +15,18 @@ import { untouched } from '../support/callbacks.js';
 import { outcome } from '../support/client.js';
 import { companiesTest, type Placed } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
-import { deliver, flagged, refused, yes, type Notice, type NoticeAnswer } from '../support/notices.js';
+import {
+  deliver,
+  flagged,
+  refused,
+  unverifiable,
+  yes,
+  type Notice,
+  type NoticeAnswer,
+} from '../support/notices.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
+import { ownWechat, type WechatPlatform } from '../support/wechat-platform.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
@@ -35,18 +43,10 @@ const send = (notice: Notice, repeat: number): Promise<NoticeAnswer[]> =>
 
 const sendOne = (notice: Notice): Promise<NoticeAnswer> => companies.send('wechat', notice);
 
-/** One of its own, for tests of its keys. */
-async function newPlatform(t: ExecutionContext): Promise<WechatPlatform> {
-  const platform = await WechatPlatform.start();
-  t.teardown(() => platform.stop());
-  return platform;
-}
-
 test.serial('a stored notice shows what was sealed and no signature', async (t) => {
   const payment = await place();
   const notice = companies.wechat.notice(companies.wechat.paid(payment.payment_no));
-  const forged = { ...notice, headers: { ...notice.headers, 'Wechatpay-Nonce': 'another' } };
-  await sendOne(forged);
+  await sendOne(unverifiable(notice));
   await sendOne(notice);
   const { data, text } = await service.admin.get(`/payments/${payment.payment_no}`);
   t.is(data.callbacks[0].body.resource.trade_state, 'SUCCESS');
@@ -150,7 +150,7 @@ test.serial('paid money without a number or a readable total is refused and flag
 });
 
 test.serial('of two methods the one of the payment verifies, also when it is deactivated', async (t) => {
-  const other = await newPlatform(t);
+  const other = await ownWechat(t);
   other.apiV3Key = 'another-api-v3-key-of-32-letters';
   const id = await companies.newMethod('wechat', other.config);
   const payment = await place(id);
@@ -163,7 +163,7 @@ test.serial('of two methods the one of the payment verifies, also when it is dea
 });
 
 test.serial('while the platform changes from certificates to a public key both are verified', async (t) => {
-  const own = await newPlatform(t);
+  const own = await ownWechat(t);
   const keys = newRsaKeys();
   const serial = 'PUB_KEY_ID_0119000000012024';
   const id = await companies.newMethod('wechat', {
@@ -197,7 +197,7 @@ test.serial('while the platform changes from certificates to a public key both a
 test.serial(
   'while the certificates are away a notice is answered 503, and pays when they are back',
   async (t) => {
-    const own = await newPlatform(t);
+    const own = await ownWechat(t);
     const id = await companies.newMethod('wechat', own.config);
     const payment = await place(id);
     // As in a process that has just started: none is known under the new name.
@@ -218,7 +218,7 @@ test.serial(
 );
 
 test.serial('certificates that were away are asked for again once the clock was set back', async (t) => {
-  const own = await newPlatform(t);
+  const own = await ownWechat(t);
   const payment = await place(await companies.newMethod('wechat', own.config));
   own.renew();
   own.certificatesAway = true;
@@ -233,7 +233,7 @@ test.serial('certificates that were away are asked for again once the clock was 
 });
 
 test.serial('what does not open under a key of ours causes no download', async (t) => {
-  const own = await newPlatform(t);
+  const own = await ownWechat(t);
   const payment = await place(await companies.newMethod('wechat', own.config));
   const before = own.downloads;
   setClock(new Date(Date.now() + 61_000));
@@ -298,7 +298,7 @@ function later(platform: WechatPlatform, hours: number): Date {
 }
 
 test.serial('a known certificate is good until it expires while no other can be had', async (t) => {
-  const platform = await newPlatform(t);
+  const platform = await ownWechat(t);
   platform.renew(new Date(Date.now() + 14 * hour));
   const id = await companies.newMethod('wechat', platform.config);
   const [first, second, third] = [await place(id), await place(id), await place(id)];
@@ -316,7 +316,7 @@ test.serial('a known certificate is good until it expires while no other can be 
 });
 
 test.serial('a certificate that is no longer on the list counts no more', async (t) => {
-  const platform = await newPlatform(t);
+  const platform = await ownWechat(t);
   const id = await companies.newMethod('wechat', platform.config);
   const payment = await place(id);
   const former = { keys: platform.keys, serial: platform.certificate.serial };
@@ -330,7 +330,7 @@ test.serial('a certificate that is no longer on the list counts no more', async 
 });
 
 test.serial('an APIv3 key opens its notices however many methods there are', async (t) => {
-  const platform = await newPlatform(t);
+  const platform = await ownWechat(t);
   const [other, key] = [
     await companies.newMethod('wechat', platform.config),
     'another-v3-key-of-32-characters-',

@@ -12,7 +12,7 @@ import { nextAsk } from '../../src/models/trade/refund-schedule.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
 import { outcome } from '../support/client.js';
-import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
+import { companiesTest, runDue, types, type Placed, type Type } from '../support/companies.js';
 import { runCli } from '../support/processes.js';
 import { booksOf, refundPart, refundRow, type RefundRow } from '../support/refunds.js';
 import { connectionsAt, holding, lockWaits, otherConnection } from '../support/other-connection.js';
@@ -146,8 +146,7 @@ test.serial('a refusal is believed once a query agrees, and releases the amount 
   const { refund_no, payment_no, status, code } = await refunded('refusing');
   t.deepEqual([status, code], ['processing', 'INVALID_REQUEST']);
   companies.wechat.results.moods.queryRefund = 'busy';
-  await makeDue(refund_no);
-  await run(refund_no);
+  await runDue(refund_no);
   companies.wechat.results.moods.queryRefund = 'well';
   t.like(await booksOf({ payment_no }), untouched);
   await makeDue(refund_no);
@@ -215,8 +214,7 @@ test.serial('a run that was halted for longer than it had claimed the refund sen
   await other.end();
   await t.throwsAsync(halted, { message: /halted/ }).finally(() => setClock());
   t.deepEqual(asked(refund_no), ['refund', 'queryRefund']);
-  await makeDue(refund_no);
-  await run(refund_no);
+  await runDue(refund_no);
   t.deepEqual(asked(refund_no), ['refund', 'queryRefund', 'queryRefund', 'refund']);
 });
 

@@ -14,7 +14,15 @@ import { untouched } from '../support/callbacks.js';
 import { outcome } from '../support/client.js';
 import { companiesTest, growOlder, makeDue, types, type Placed, type Type } from '../support/companies.js';
 import { callBack, makePayment, type MadePayment } from '../support/factories.js';
-import { deliver, flagged, refused, yes, type Notice, type NoticeAnswer } from '../support/notices.js';
+import {
+  deliver,
+  flagged,
+  refused,
+  unverifiable,
+  yes,
+  type Notice,
+  type NoticeAnswer,
+} from '../support/notices.js';
 import { holding } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
@@ -418,10 +426,7 @@ test.serial('a query of a silent company is answered 502 with the reason', async
 test.serial('a callback that cannot be verified has its payment asked about, not flagged', async (t) => {
   const payment = await place('wechat');
   const number = pay('wechat', payment);
-  const notice = companies.wechat.notice(companies.wechat.paid(payment.payment_no), {
-    mutate: ({ headers, body }) => ({ headers: { ...headers, 'Wechatpay-Nonce': 'another' }, body }),
-  });
-  const answer = await sendOne('wechat', notice);
+  const answer = await sendOne('wechat', unverifiable(noticeOf('wechat', payment)));
   t.like(answer, { status: 400, slug: 'payment_sign_invalid' });
   const paid = await until(async () => {
     const now = await shown(payment);
