@@ -16,6 +16,7 @@ import {
   type MadePayment,
 } from '../support/factories.js';
 import { startApi, startWorkerProcess } from '../support/processes.js';
+import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
@@ -169,7 +170,7 @@ test.serial('callbacks racing with cancelling and deleting never pay a cancelled
   );
   for (const payment of payments) {
     await until(() => isSettled(payment));
-    const [row] = await select<{
+    const row = await selectRow<{
       status: string;
       needs_attention: number;
       order_status: string;
@@ -181,23 +182,23 @@ test.serial('callbacks racing with cancelling and deleting never pay a cancelled
     );
     const won = { status: 'paid', needs_attention: 0, order_status: 'paid', paid_by: payment.payment_no };
     const lost = { status: 'paid', needs_attention: 1, order_status: 'cancelled', paid_by: null };
-    t.deepEqual(row, row?.order_status === 'paid' ? won : lost);
+    t.deepEqual(row, row.order_status === 'paid' ? won : lost);
     const states = (await stateChanges(payment.order_no)).map(({ after }) => after);
     if (states.length !== 1) {
       // Money that arrived before the order was cancelled, and was stored after it.
       t.deepEqual(states, ['cancelled', 'paid']);
-      const [times] = await select<{ arrived: Date; cancelled: Date }>(
+      const { arrived, cancelled } = await selectRow<{ arrived: Date; cancelled: Date }>(
         `SELECT MIN(c.created_at) AS arrived, s.at AS cancelled
          FROM payment_callbacks c JOIN state_changes s ON s.number = ? AND s.state_after = 'cancelled'
          WHERE c.payment_no = ?`,
         [payment.order_no, payment.payment_no],
       );
-      t.true(times && times.arrived < times.cancelled);
+      t.true(arrived < cancelled);
     }
     const notifications = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [
       `attention-${payment.payment_no}-%`,
     ]);
-    t.is(notifications.length, row?.needs_attention ?? -1);
+    t.is(notifications.length, row.needs_attention);
   }
 });
 

@@ -18,6 +18,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { paidPayment } from '../support/refunds.js';
+import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
@@ -33,14 +34,12 @@ const place = (body: object) => admin.post('/orders', { user_id: userId, details
 
 const create = (body: object) => admin.post('/payments', { payment_method_id: methodId, ...body });
 
-const rowCount = async (user: number) => {
-  const [row] = await select<{ orders: number; details: number }>(
+const rowCount = (user: number) =>
+  selectRow<{ orders: number; details: number }>(
     `SELECT COUNT(DISTINCT o.id) AS orders, COUNT(d.id) AS details
      FROM orders o LEFT JOIN order_details d ON d.order_no = o.order_no WHERE o.user_id = ?`,
     [user],
   );
-  return row;
-};
 
 test('an order carries its lines, its user and the exact sum', async (t) => {
   const details = [{ ...line('12.30', 3), product_id: 7 }, line(0.1, 3), { ...line(0, 1), product_id: 0 }];
@@ -275,11 +274,11 @@ test('an expired order is cancelled by its delayed job', async (t) => {
   const { data: payment } = await create({ order_no: order.order_no });
   await until(async () => (await admin.get(`/orders/${order.order_no}`)).data.status === 'cancelled');
   t.is((await admin.get(`/payments/${payment.payment_no}`)).data.status, 'cancelled');
-  const [row] = await select<{ lateMs: number }>(
+  const { lateMs } = await selectRow<{ lateMs: number }>(
     'SELECT TIMESTAMPDIFF(MICROSECOND, expire_at, updated_at) / 1000 AS lateMs FROM orders WHERE order_no = ?',
     [order.order_no],
   );
-  t.true(Number(row?.lateMs) >= 0 && Number(row?.lateMs) < 2000, `cancelled after ${row?.lateMs} ms`);
+  t.true(Number(lateMs) >= 0 && Number(lateMs) < 2000, `cancelled after ${lateMs} ms`);
 });
 
 test('an expired order without a job is cancelled by the sweeper', async (t) => {

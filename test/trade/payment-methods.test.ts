@@ -20,17 +20,15 @@ import {
 } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
+import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 
 const publicKey = createPublicKey(alipayConfig.private_key).export({ type: 'spki', format: 'pem' });
 
-const stored = async (id: number) => {
-  const [row] = await select<{ config: string; secrets: string }>(
-    'SELECT config, secrets FROM payment_methods WHERE id = ?',
-    [id],
-  );
-  return row as { config: string; secrets: string };
-};
+const stored = (id: number) =>
+  selectRow<{ config: string; secrets: string }>('SELECT config, secrets FROM payment_methods WHERE id = ?', [
+    id,
+  ]);
 
 const paysWith = async (id: number, secret: string) => {
   const payment = await makePayment(service.admin, id);
@@ -223,8 +221,8 @@ test('secrets are stored encrypted and never returned', async (t) => {
     t.false(JSON.stringify(row).includes(privateLine));
     t.regex(row.secrets, /"v1:[\w-]+:[\w-]+:[\w-]+"/);
   }
-  const [twin] = [await admin.post('/payment-methods', { type: 'mock', shared_secret: secret })];
-  t.not((await stored(twin.data.id)).secrets, (await stored(made.data.id)).secrets);
+  const twin = await makeMethod(admin, secret);
+  t.not((await stored(twin.id)).secrets, (await stored(made.data.id)).secrets);
 });
 
 test('a masked secret sent back keeps the stored one', async (t) => {
@@ -458,8 +456,8 @@ test('a used number is refused also when its callback was not kept whole', async
 test('the stored signature of a refused callback is sealed', async (t) => {
   const { payment, callback } = await refusedPayment();
   const sign = mockSign(payment.payment_no, '12.30', 'the real one');
-  const [row] = await select('SELECT * FROM payment_callbacks WHERE id = ?', [callback]);
-  t.true(String((row as { sealed: string }).sealed).startsWith('v1:'));
+  const row = await selectRow<{ sealed: string }>('SELECT * FROM payment_callbacks WHERE id = ?', [callback]);
+  t.true(row.sealed.startsWith('v1:'));
   t.false(JSON.stringify(row).includes(sign));
   t.false((await service.admin.get(`/payments/${payment.payment_no}`)).text.includes('sealed'));
 });

@@ -20,6 +20,7 @@ import {
   type MadePayment,
 } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
+import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 
 const { id: methodId } = await makeMethod(service.admin);
@@ -452,11 +453,9 @@ test('attempts are shown with their secrets masked', async (t) => {
   t.like(settled, { state: 'settled', verdict: 'paid', third_party_no: 'T-shown' });
   t.is(refused.body.out_trade_no, payment.payment_no);
   t.is(refused.body.sign, '***');
-  const [row] = await select<{ notify_data: string }>(
-    'SELECT notify_data FROM payments WHERE payment_no = ?',
-    [payment.payment_no],
-  );
-  t.deepEqual(JSON.parse(row?.notify_data ?? ''), settled.body);
+  const sql = 'SELECT notify_data FROM payments WHERE payment_no = ?';
+  const { notify_data } = await selectRow<{ notify_data: string }>(sql, [payment.payment_no]);
+  t.deepEqual(JSON.parse(notify_data), settled.body);
 });
 
 test('a late success pays an order whose payment had failed', async (t) => {

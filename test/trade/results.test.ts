@@ -25,6 +25,7 @@ import {
 } from '../support/notices.js';
 import { holding } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';
+import { selectRow } from '../support/rows.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -375,10 +376,9 @@ test.serial('a payment whose placing was cut off is asked about all the same', a
   companies.wechat.mood = 'resetting';
   await t.throwsAsync(place('wechat'), { message: /third_party_error/ });
   companies.wechat.mood = 'well';
-  const [row] = await select<{ payment_no: string }>(
+  const { payment_no } = await selectRow<{ payment_no: string }>(
     'SELECT payment_no FROM payment_follow_ups ORDER BY created_at DESC LIMIT 1',
   );
-  const payment_no = row?.payment_no ?? '';
   // The company had taken it, and the customer has found a way to pay.
   companies.wechat.ledger.pay(payment_no);
   await askNow({ payment_no, order_no: '', amount: 0, id: 0 });

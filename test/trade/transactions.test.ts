@@ -8,6 +8,7 @@ import { periodOf } from '../../src/lib/values/numbers.js';
 import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/database/errors.js';
 import { callBack, makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
 import { lockWaits, otherConnection } from '../support/other-connection.js';
+import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 import { serviceTest } from '../support/service-test.js';
 
@@ -130,9 +131,9 @@ test('concurrent creates, cancels and payments of thirty orders never fail on a 
   );
   const refusals = ['order_not_payable', 'order_being_paid'];
   t.true(answers.every(({ status, errorCode }) => status === 200 || refusals.includes(errorCode ?? '')));
-  const [row] = await select<{ paid: number; flagged: number }>(
+  const { paid, flagged } = await selectRow<{ paid: number; flagged: number }>(
     `SELECT SUM(status = 'paid') AS paid, SUM(needs_attention) AS flagged FROM payments WHERE order_no = ?`,
     [order.order_no],
   );
-  t.is(Number(row?.flagged), Number(row?.paid) - 1, 'one payment paid the order, the others are flagged');
+  t.is(Number(flagged), Number(paid) - 1, 'one payment paid the order, the others are flagged');
 });
