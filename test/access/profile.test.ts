@@ -51,7 +51,7 @@ test('a profile update refuses invalid values', async (t) => {
   const own = await signedIn(await makeAdmin(service.admin));
   const scripts = ['javascript:alert(1)', 'data:text/html,x', 'vbscript:x', '\tjavascript:x'];
   for (const avatar of [...scripts, '//evil.example/a.png', '/\\evil.example/a.png'])
-    t.deepEqual(Object.keys((await own.put('/profile', { avatar })).errors ?? {}), ['avatar'], avatar);
+    t.deepEqual((await own.put('/profile', { avatar })).fields, ['avatar'], avatar);
   t.is((await own.put('/profile', { avatar: 'https://cdn.test/a.png' })).status, 200);
   t.is((await own.put('/profile', { nickname: '' })).status, 422);
   t.deepEqual(outcome(await own.put('/profile', { email: 'not an address' })), [
@@ -101,10 +101,7 @@ test('a new password must be confirmed, long enough and not the username', async
   const own = await signedIn(account);
   const change = (password: string, password_confirmation = password): Promise<Answer> =>
     own.put('/password', { old_password: account.password, password, password_confirmation });
-  const fields = async (answer: Promise<Answer>) => [
-    (await answer).status,
-    Object.keys((await answer).errors ?? {}),
-  ];
+  const fields = async (answer: Promise<Answer>) => [(await answer).status, (await answer).fields];
   t.deepEqual(await fields(change('secret-2', 'secret-3')), [422, ['password_confirmation']]);
   t.deepEqual(await fields(change('short')), [422, ['password']]);
   t.deepEqual(await fields(change('x'.repeat(65))), [422, ['password']]);
@@ -137,7 +134,7 @@ test('a reset of a password wins over a change of it that is under way', async (
   t.is((await resetting).status, 200);
   const refused = await changing;
   t.deepEqual(outcome(refused), [422, 10001, 'old_password_wrong']);
-  t.deepEqual(Object.keys(refused.errors ?? {}), ['old_password']);
+  t.deepEqual(refused.fields, ['old_password']);
   await t.notThrowsAsync(signedIn({ ...account, password: reset }));
 });
 
@@ -263,7 +260,7 @@ test.serial('common passwords are refused wherever a password is set', async (t)
     'password1 qwerty123 admin1234 abc12345 iloveyou1 letmein1 P@ssw0rd Admin@2026 admin123'.split(' ');
   for (const password of common) {
     const refused = await made(password);
-    t.deepEqual([refused.status, Object.keys(refused.errors ?? {})], [422, ['password']], password);
+    t.deepEqual([refused.status, refused.fields], [422, ['password']], password);
   }
   t.deepEqual((await made('Password123')).errors, { password: ['过于常见，容易被猜到'] });
   t.is((await made('gentle-Harbour-7')).status, 200);
@@ -278,9 +275,9 @@ test.serial('common passwords are refused wherever a password is set', async (t)
     200,
   );
   const user = await admin.post('/users', { username: unique('user'), password: 'letmein1' });
-  t.deepEqual([user.status, Object.keys(user.errors ?? {})], [422, ['password']]);
+  t.deepEqual([user.status, user.fields], [422, ['password']]);
   const own = await admin.put('/password', ownPassword(password, 'sunshine'));
-  t.deepEqual([own.status, Object.keys(own.errors ?? {})], [422, ['password']]);
+  t.deepEqual([own.status, own.fields], [422, ['password']]);
   t.is(
     (await careful.post('/login', { username: 'admin', password: 'admin123' })).status,
     200,
@@ -349,7 +346,7 @@ test.serial('production prints a generated first password once', async (t) => {
   t.is((await admin.put('/password', own)).status, 200);
   const made = (password: string) => admin.post('/admins', { username: 'someone', password, nickname: 'x' });
   for (const weak of ['abc1234', 'abcdefgh', '12345678'])
-    t.deepEqual(Object.keys((await made(weak)).errors ?? {}), ['password'], weak);
+    t.deepEqual((await made(weak)).fields, ['password'], weak);
   t.is((await made('密码abc123')).status, 200);
   const { password_hash } = await selectRow<{ password_hash: string }>(
     `SELECT password_hash FROM \`${productionDatabase}\`.admins WHERE id = 1`,

@@ -272,10 +272,7 @@ test('wrong old passwords are limited', async (t) => {
     client.put('/password', { old_password, password: 'secret-2', password_confirmation: 'secret-2' });
   for (let time = 0; time < 3; time++) {
     const refused = await change('wrong-1');
-    t.deepEqual(
-      [refused.status, refused.code, Object.keys(refused.errors ?? {})],
-      [422, 10001, ['old_password']],
-    );
+    t.deepEqual([refused.status, refused.code, refused.fields], [422, 10001, ['old_password']]);
   }
   const answers = await Promise.all(
     times(12, (index) => change(index === 11 ? account.password : 'wrong-1')),

@@ -232,7 +232,7 @@ test('an oversized body is refused before it is parsed', async (t) => {
   await refused('/roles', keys(201), 'body', 200);
   const many = await admin.post('/orders', { user_id: 1, details: of(200, {}) });
   t.is(many.status, 400);
-  t.true(Object.keys(many.errors ?? {}).length <= 50, 'no more problems than anybody reads');
+  t.true(many.fields.length <= 50, 'no more problems than anybody reads');
   const deep = `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`;
   const tooDeep = [400, 30001, 'body_too_deep'];
   t.deepEqual(outcome(await admin.post('/roles', `{"name":"x","slug":"x","more":${deep}}`)), tooDeep);

@@ -107,7 +107,7 @@ test('order_by accepts only sortable fields', async (t) => {
   for (const order of refused) {
     const answer = await admin.get(`/roles?order_by=${encodeURIComponent(order)}`);
     t.deepEqual(outcome(answer), wrongFormat, order);
-    t.deepEqual(Object.keys(answer.errors ?? {}), ['order_by']);
+    t.deepEqual(answer.fields, ['order_by']);
   }
 });
 
@@ -200,7 +200,7 @@ test('start and end are inclusive in the request zone', async (t) => {
   for (const time of refused) {
     const answer = await admin.get(`/roles?start_time=${time}&timezone=Asia/Shanghai`);
     t.deepEqual(outcome(answer), wrongFormat, time);
-    t.deepEqual(Object.keys(answer.errors ?? {}), ['start_time']);
+    t.deepEqual(answer.fields, ['start_time']);
   }
 });
 
@@ -235,7 +235,7 @@ test('an unknown zone is refused whichever source names it', async (t) => {
     ]) {
       const answer = await admin.get(`/roles${query as string}`, headers as Record<string, string>);
       t.deepEqual(outcome(answer), [422, 30004, 'timezone_invalid']);
-      t.deepEqual(Object.keys(answer.errors ?? {}), ['timezone']);
+      t.deepEqual(answer.fields, ['timezone']);
     }
   }
   t.is((await service.anonymous.get('/login/captcha?check=1&timezone=nowhere')).status, 422);
@@ -378,8 +378,8 @@ for (const [what, sample] of Object.entries(samples))
     };
     for (const [name, unfit] of Object.entries({ ...unseen, ...(line.length > 0 && lineBreaks) })) {
       const fields = name in unseen ? [...line, ...lines] : line;
-      const { status, code, errors } = await send(fields, unfit);
-      t.deepEqual([status, code, Object.keys(errors ?? {}).sort()], [422, 30001, fields.toSorted()], name);
+      const { status, code, fields: refused } = await send(fields, unfit);
+      t.deepEqual([status, code, refused.sort()], [422, 30001, fields.toSorted()], name);
     }
     for (const field of lines) {
       const value = `${unique()}\t1\r\n2 👩‍👧 é`;
@@ -417,7 +417,7 @@ test('a text of blanks only is refused where a text is required', async (t) => {
   const name = ` ${unique('d')} `;
   t.is((await admin.post('/departments', { name })).data.name, name);
   const phone = await admin.post('/departments', { name: unique('d'), phone: '   ' });
-  t.deepEqual([phone.status, Object.keys(phone.errors ?? {})], [422, ['phone']]);
+  t.deepEqual([phone.status, phone.fields], [422, ['phone']]);
 });
 
 test('a slug that every object has as a property is refused, and an icon', async (t) => {
@@ -429,13 +429,13 @@ test('a slug that every object has as a property is refused, and an icon', async
   ];
   for (const [path, field, body] of bodies)
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf']) {
-      const { status, errors } = await admin.post(
+      const { status, errors, fields } = await admin.post(
         path,
         { ...body, [field]: name },
         { 'Accept-Language': 'en' },
       );
       t.is(status, 422, `${path} ${field}: ${name}`);
-      t.deepEqual(Object.keys(errors ?? {}), [field]);
+      t.deepEqual(fields, [field]);
       t.true(errors?.[field]?.includes('is a reserved name'));
     }
   const { id } = (await admin.post('/menus', { title: 'x', type: 1, slug: unique('s') })).data;
@@ -456,7 +456,7 @@ test('the lines of an order and of an imported file contain no unseen characters
   const user_id = await userIn();
   const details = [{ product_name: 'a\u202eb', price: 1, quantity: 1 }];
   const refused = await admin.post('/orders', { user_id, details });
-  t.deepEqual([refused.status, Object.keys(refused.errors ?? {})], [422, ['details.0.product_name']]);
+  t.deepEqual([refused.status, refused.fields], [422, ['details.0.product_name']]);
   const rows = [`${user_id},a\u001bb,1.00,1`, `${user_id},"a\nb",1.00,1`, `${user_id},茶\u202e,1.00,1`];
   const id = await startImport(admin, `user_id,product_name,price,quantity\n${rows.join('\n')}\n`);
   await concluded(id);

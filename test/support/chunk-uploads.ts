@@ -64,9 +64,5 @@ export function isRefused(
   slug: string,
   field: string,
 ): void {
-  t.deepEqual(
-    [answer.status, answer.errorCode, Object.keys(answer.errors ?? {})],
-    [status, slug, [field]],
-    answer.text,
-  );
+  t.deepEqual([answer.status, answer.errorCode, answer.fields], [status, slug, [field]], answer.text);
 }

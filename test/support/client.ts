@@ -9,6 +9,8 @@ export interface Answer<T = any> {
   message: string;
   errorCode: string | undefined;
   errors: Record<string, string[]> | undefined;
+  /** Names of the fields that it refuses. */
+  fields: string[];
   data: T;
   text: string;
 }
@@ -125,6 +127,7 @@ export class Client {
     });
     const text = await response.text();
     const envelope = JSON.parse(text) as Record<string, unknown>;
+    const errors = envelope.errors as Answer['errors'];
     mustMatchContract(method, target, response.status, envelope);
     return {
       status: response.status,
@@ -132,7 +135,8 @@ export class Client {
       code: envelope.code as number,
       message: envelope.message as string,
       errorCode: envelope.error_code as string | undefined,
-      errors: envelope.errors as Record<string, string[]> | undefined,
+      errors,
+      fields: Object.keys(errors ?? {}),
       data: envelope.data,
       text,
     };

@@ -105,7 +105,7 @@ test('amounts that are not exact up to 10^13 are refused', async (t) => {
     t.deepEqual([answer.status, answer.code], [400, 30001], `price ${JSON.stringify(price)}`);
   }
   const tooMuch = await place({ user_id: user.id, details: [line('10000000000000.00'), line('0.01')] });
-  t.deepEqual([tooMuch.status, Object.keys(tooMuch.errors ?? {})], [422, ['amount']]);
+  t.deepEqual([tooMuch.status, tooMuch.fields], [422, ['amount']]);
   const overflow = await place({ user_id: user.id, details: [line('10000000000000', 1_000_000)] });
   t.is(overflow.status, 422);
   t.deepEqual(await rowCount(user.id), { orders: 0, details: 0 });
@@ -143,7 +143,7 @@ test('missing and mistyped fields are 400, invalid values 422', async (t) => {
   for (const [change, status, field] of refused) {
     const answer = await admin.post('/orders', { ...good, ...change });
     t.deepEqual(
-      [answer.status, answer.code, Object.keys(answer.errors ?? {})],
+      [answer.status, answer.code, answer.fields],
       [status, 30001, [field]],
       JSON.stringify(change).slice(0, 80),
     );
@@ -197,7 +197,7 @@ test('orders are listed, summed and exported by when they were paid', async (t) 
   const exported = await askExport(admin, '/orders', { ...range, format: 'csv', time_field: 'paid_at' });
   t.is((await endOf(admin, exported)).total_rows, 1);
   const unknown = await admin.get('/orders?time_field=deleted_at');
-  t.deepEqual([unknown.status, Object.keys(unknown.errors ?? {})], [422, ['time_field']]);
+  t.deepEqual([unknown.status, unknown.fields], [422, ['time_field']]);
 });
 
 const paidOrder = async () => {
