@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { AlipayLedger } from './alipay-ledger.js';
 import { AlipayRefunds } from './alipay-refunds.js';
 import { AlipayResults } from './alipay-results.js';
 import { beijing, requestProblem, signatureOf, signedText, type NoticeForm } from './alipay-signature.js';
+import { portOf } from './free-port.js';
 import { merchantKeys } from './merchant.js';
 import type { Notice } from './notices.js';
 import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
@@ -44,7 +44,7 @@ export class AlipayPlatform {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/gateway.do`;
+    return `http://127.0.0.1:${portOf(this.#server)}/gateway.do`;
   }
 
   /** The configuration of a method that this gateway accepts. */

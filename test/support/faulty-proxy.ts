@@ -1,8 +1,9 @@
 // A TCP proxy between the service and one of its servers that can cut connections, or silence them
 // without notice to either side.
 import { once } from 'node:events';
-import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { config } from '../../config/index.js';
+import { portOf } from './free-port.js';
 import { reset } from './reset.js';
 
 /** What no longer arrives: data of both sides, or only the server's answers. */
@@ -50,7 +51,7 @@ export class FaultyProxy {
   }
 
   get port(): number {
-    return (this.#listener.address() as AddressInfo).port;
+    return portOf(this.#listener);
   }
 
   /** Number of connection attempts so far. */

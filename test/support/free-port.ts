@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 
 /**
@@ -31,6 +31,9 @@ export async function freePort(home?: string): Promise<number> {
     if (isFree) return port;
   }
 }
+
+/** Where a server listens. */
+export const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 /** Reserves the port by a file in the folder of the run. @returns false when it is taken */
 function claim(port: number, home: string | undefined): boolean {

@@ -1,7 +1,8 @@
 // A reverse proxy in front of an API process, as in production: while the process is away it answers 502 in HTML, as nginx does.
 import { createServer, request as ask } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { once } from 'node:events';
+import { portOf } from './free-port.js';
 
 interface Gateway {
   url: string;
@@ -38,7 +39,7 @@ export async function startGateway(target: string): Promise<Gateway> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     close() {
       server.closeAllConnections();
       server.close();

@@ -22,6 +22,10 @@ export async function holding(sql: string, values: (string | number)[] = []): Pr
   return () => connection.end();
 }
 
+/** Locks the row of a payment. @returns a function that lets it go */
+export const holdingPayment = ({ payment_no }: { payment_no: string }): Promise<() => Promise<void>> =>
+  holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [payment_no]);
+
 /** Connections of this test file whose statement is under way. @param like pattern of its text */
 export const connectionsAt = async (like: string): Promise<number[]> =>
   (

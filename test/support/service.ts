@@ -1,5 +1,4 @@
 // The service in this process: database prepared, API listening on a free port, and the real worker when asked for.
-import type { AddressInfo } from 'node:net';
 import { closeConnections } from '../../src/api/http/live-connections.js';
 import { syncPermissions } from '../../src/api/declare/permission.js';
 import { routes } from '../../src/api/routes.js';
@@ -13,6 +12,7 @@ import { connectRedis, disconnectRedis } from '../../src/lib/redis/redis.js';
 import { seed } from '../../src/models/access/seed.js';
 import { startWorker } from '../../src/worker/worker.js';
 import { Client } from './client.js';
+import { portOf } from './free-port.js';
 import { prepareTestDatabase } from './prepared-database.js';
 
 export interface Service {
@@ -33,7 +33,7 @@ export async function startService({ withWorker = true } = {}): Promise<Service>
   });
   const server = await listen(0, '127.0.0.1');
   const worker = withWorker ? await startWorker(queueNames, () => undefined) : undefined;
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${portOf(server)}`;
   const anonymous = new Client(url);
   return {
     url,

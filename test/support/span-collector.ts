@@ -1,8 +1,8 @@
 // A collector of spans: OTLP over HTTP in its JSON form.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { portOf } from './free-port.js';
 
 type Value = { stringValue?: string; intValue?: number; doubleValue?: number; boolValue?: boolean };
 type Attributes = { key: string; value: Value }[];
@@ -48,7 +48,7 @@ export class SpanCollector {
 
   private constructor(server: Server) {
     this.#server = server;
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    this.url = `http://127.0.0.1:${portOf(server)}`;
   }
 
   /** @param isSilent takes everything and never answers */

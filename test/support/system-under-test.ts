@@ -1,9 +1,9 @@
 // The service for sequences of commands, with restarts of its processes and loss of its Redis.
-import type { AddressInfo } from 'node:net';
 import { listen } from '../../src/api/http/server.js';
 import { consume, type RunningWorker } from '../../src/worker/consume.js';
 import type { Client } from './client.js';
 import { makeMethod } from './factories.js';
+import { portOf } from './free-port.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from './processes.js';
 import { emptyRedis } from './redis.js';
 import { startService, type Service } from './service.js';
@@ -36,7 +36,7 @@ export function inThisThread(
     ...{ admin, anonymous, methodId, emptyRedis },
     async restartApi() {
       const fresh = await listen(0, '127.0.0.1');
-      const url = `http://127.0.0.1:${(fresh.address() as AddressInfo).port}`;
+      const url = `http://127.0.0.1:${portOf(fresh)}`;
       [system.admin, system.anonymous] = [admin.at(url), anonymous.at(url)];
       close();
       api = fresh;

@@ -4,8 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { portOf } from './free-port.js';
 import { merchantKeys } from './merchant.js';
 import type { Notice } from './notices.js';
 import type { Answer } from './result-dials.js';
@@ -99,7 +99,7 @@ export class WechatPlatform {
   }
 
   get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
+    const port = portOf(this.#server);
     return this.#tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
   }
 

@@ -3,6 +3,7 @@
 import '../support/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
+import { notificationsOf } from '../support/callbacks.js';
 import {
   callBack,
   makeAdmin,
@@ -34,8 +35,7 @@ const mismatch = (payment: MadePayment) => notify(payment, { amount: '0.01' });
 const clear = async ({ payment_no }: MadePayment, fail_reason: string) =>
   (await service.admin.put(`/payments/${payment_no}`, { needs_attention: false, fail_reason })).data;
 
-const timesNotified = async ({ payment_no }: MadePayment) =>
-  (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
+const timesNotified = async (payment: MadePayment) => (await notificationsOf(payment)).length;
 
 const needingAttention = async ({ payment_no }: MadePayment) =>
   (await service.admin.get(`/payments?needs_attention=1&payment_no=${payment_no}`)).data.list.map(

@@ -18,7 +18,7 @@ import {
 } from '../../src/models/trade/payment-follow-up.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
-import { untouched } from '../support/callbacks.js';
+import { notificationsOf, untouched } from '../support/callbacks.js';
 import type { Answer } from '../support/client.js';
 import { companiesTest, growOlder, makeDue, runDue, types, type Placed } from '../support/companies.js';
 import { makeOrder, unique } from '../support/factories.js';
@@ -45,7 +45,7 @@ async function askNow(payment: Placed): Promise<unknown> {
   return ask(payment);
 }
 
-const orderOf = async (payment: Placed): Promise<string | undefined> => (await trace(payment)).order?.status;
+const orderOf = async (payment: Placed): Promise<string> => (await trace(payment)).order.status;
 
 async function cancel({ order_no }: Placed): Promise<void> {
   await service.admin.put(`/orders/${order_no}`, { status: 'cancelled' });
@@ -255,9 +255,6 @@ const placeMistyped = async (): Promise<Placed> => {
   return place('alipay', { methodId, expire_in_seconds: 1800 });
 };
 
-const notificationsOf = async ({ payment_no }: Placed): Promise<number> =>
-  (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
-
 test.serial('a question that the end of its worker cuts off is no silence of the company', async (t) => {
   const payment = await place('wechat');
   await sendUnverifiable(payment);
@@ -314,7 +311,7 @@ test.serial(
     t.false((await shown(payment)).needs_attention, 'its company is asked first');
     t.is(await askNow(payment), 'unanswered');
     t.like(await shown(payment), { needs_attention: true, fail_reason: 'notice_unverified' });
-    t.is(await notificationsOf(payment), 1);
+    t.is((await notificationsOf(payment)).length, 1);
     const seen = { needs_attention: false, fail_reason: 'notice_unverified' };
     await service.admin.put(`/payments/${payment.payment_no}`, seen);
     t.is(await askNow(payment), 'unanswered');
@@ -378,7 +375,7 @@ test.serial('a payment that becomes paid during its last question is not flagged
     fail_reason: null,
     follow_up: null,
   });
-  t.is(await notificationsOf(payment), 0);
+  t.deepEqual(await notificationsOf(payment), []);
 });
 
 for (const status of ['pending', 'failed'])

@@ -4,7 +4,7 @@ import '../support/environment.js';
 import '../support/local-gateways.js';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -19,6 +19,7 @@ import {
   makePayment,
   unique,
 } from '../support/factories.js';
+import { portOf } from '../support/free-port.js';
 import { wechatConfig } from '../support/merchant.js';
 import { deliver } from '../support/notices.js';
 import { startApi } from '../support/processes.js';
@@ -130,11 +131,8 @@ test('a disabled gateway can be neither created, placed, queried, called back no
   t.is((await admin.post('/payment-methods', { type: 'wechat', config: wechatConfig })).status, 200);
   t.deepEqual((await admin.get('/info')).data.config.payment_gateways, ['wechat', 'alipay']);
   t.deepEqual((await service.admin.get('/info')).data.config.payment_gateways, ['mock', 'wechat', 'alipay']);
-  const { status, callbacks } = (await service.admin.get(`/payments/${payment.payment_no}`)).data;
-  t.deepEqual(
-    [status, callbacks.map(({ verdict }: { verdict: string }) => verdict)],
-    ['pending', ['payment_gateway_disabled']],
-  );
+  const { payment: after, verdicts } = await trace(payment);
+  t.deepEqual([after.status, verdicts], ['pending', ['payment_gateway_disabled']]);
 });
 
 test('disabling payments closes their endpoints and menus', async (t) => {
@@ -254,7 +252,7 @@ for (const type of types) {
       ...{ status: 'pending', third_party_no: null, pay_time: null },
       ...{ needs_attention: true, fail_reason: 'notice_unverified' },
     });
-    t.is(order?.status, 'pending');
+    t.is(order.status, 'pending');
     t.deepEqual([...new Set(verdicts)], ['payment_gateway_not_implemented']);
     const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
     const [callback] = data.callbacks;
@@ -300,8 +298,7 @@ test('the TLS certificate of a gateway is verified', async (t) => {
   };
   t.regex((await place(service.admin)).message, /cannot be reached \(\w*SELF_SIGNED\w*\)/);
   t.is((await place(withoutMock)).status, 200);
-  const { port } = mute.address() as AddressInfo;
-  const answer = await place(withoutMock, { gateway: `https://localhost:${port}` });
+  const answer = await place(withoutMock, { gateway: `https://localhost:${portOf(mute)}` });
   t.is(answer.status, 502);
   // The connect timeout of 3 s has no error code; the gateway timeout of 10 s has another text.
   t.regex(answer.message, /cannot be reached$/);

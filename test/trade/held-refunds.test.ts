@@ -18,7 +18,7 @@ import { outcome, type Client } from '../support/client.js';
 import { companiesTest, makeDue, runDue, types, type Placed, type Type } from '../support/companies.js';
 import { makeMethod, signedInWith, type MadePayment } from '../support/factories.js';
 import type { NoticeAnswer } from '../support/notices.js';
-import { holding, lockWaits } from '../support/other-connection.js';
+import { holdingPayment, lockWaits } from '../support/other-connection.js';
 import { booksOf, paidPayment, refundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -102,9 +102,7 @@ test.serial('paying clears every other reason', async (t) => {
 
 test.serial('a refund that is requested while the payment is being flagged is refused', async (t) => {
   const payment = await companies.paid('alipay');
-  const letGo = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [
-    payment.payment_no,
-  ]);
+  const letGo = await holdingPayment(payment);
   const notified = refundedThere(payment);
   await until(async () => (await lockWaits('payments p')) === 1);
   const refused = refund(payment);

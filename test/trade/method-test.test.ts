@@ -5,7 +5,6 @@ import '../support/private-address.js';
 import { createPublicKey } from 'node:crypto';
 import { createServer, request, type Server } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
@@ -17,6 +16,7 @@ import {
   makePayment,
   mockCallback,
 } from '../support/factories.js';
+import { portOf } from '../support/free-port.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { holding } from '../support/other-connection.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
@@ -42,8 +42,7 @@ test.before(async () => {
     );
   });
   await once(door.listen(0, '127.0.0.1'), 'listening');
-  const { port } = door.address() as AddressInfo;
-  const local = { PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true', APP_URL: `http://127.0.0.1:${port}` };
+  const local = { PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true', APP_URL: `http://127.0.0.1:${portOf(door)}` };
   admin = service.admin.at((await startApi(local)).url);
 });
 
@@ -120,7 +119,7 @@ test.serial('a notify URL of another system is detected', async (t) => {
   t.regex(astray.message, /not this service \(HTTP 404\)/);
   isAstray = false;
   door.closeAllConnections();
-  const { port } = door.address() as AddressInfo;
+  const port = portOf(door);
   await once(door.close(), 'close');
   const gone = (await tested(id)).checks.at(-1);
   t.like(gone, { field: 'notify_url', state: 'failed' });

@@ -263,7 +263,7 @@ test.serial(
     const { payment: paid, order } = await trace(payment);
     t.like(paid, { status: 'paid', needs_attention: true, fail_reason: 'order_not_payable' });
     t.is(paid.pay_time, '2026-01-01T19:04:05.000Z');
-    t.is(order?.status, 'cancelled');
+    t.is(order.status, 'cancelled');
   },
 );
 

@@ -467,7 +467,7 @@ test('a late success pays an order whose payment had failed', async (t) => {
   t.is((await notify(mockCallback(payment))).data.status, 'paid');
   const late = await trace(payment);
   t.like(late.payment, { status: 'paid', needs_attention: false, fail_reason: null });
-  t.is(late.order?.status, 'paid');
+  t.is(late.order.status, 'paid');
 });
 
 test('a finished callback does not prevent its order from ending', async (t) => {

@@ -15,7 +15,7 @@ import { outcome } from '../support/client.js';
 import { companiesTest, runDue, types, type Placed, type Type } from '../support/companies.js';
 import { runCli } from '../support/processes.js';
 import { booksOf, refundPart, refundRow, type RefundRow } from '../support/refunds.js';
-import { connectionsAt, holding, lockWaits, otherConnection } from '../support/other-connection.js';
+import { connectionsAt, holdingPayment, lockWaits, otherConnection } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 import { refusal } from '../support/wechat-ledger.js';
@@ -396,9 +396,7 @@ test.serial('of two refunds of a payment that are due at once one waits', async 
     first.refund_no,
   ]);
   await Promise.all(numbers.map(makeDue));
-  const letGo = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [
-    payment.payment_no,
-  ]);
+  const letGo = await holdingPayment(payment);
   const runs = numbers.map(run);
   await until(async () => (await lockWaits('FROM payments p')) === 2, 10_000).finally(letGo);
   await Promise.all(runs);

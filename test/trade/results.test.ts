@@ -23,7 +23,7 @@ import {
   type Notice,
   type NoticeAnswer,
 } from '../support/notices.js';
-import { holding } from '../support/other-connection.js';
+import { holding, holdingPayment } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
@@ -262,9 +262,7 @@ test.serial('a refusal of earlier releases, which has its fields alone, is repla
 test.serial('a replay that takes longer answers processing, and pays', async (t) => {
   const payment = await placeUnasked('alipay');
   const path = await refusedByMistake(payment);
-  const letGo = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [
-    payment.payment_no,
-  ]);
+  const letGo = await holdingPayment(payment);
   const { data } = await service.admin.at(other.url).post(path).finally(letGo);
   t.is(data.outcome, 'processing');
   await until(async () => (await trace(payment)).payment.status === 'paid');
