@@ -64,7 +64,7 @@ function newChange(userIds: number[]): Change {
   return {
     userId: userIds[randomInt(userIds.length)] as number,
     type: ['income', 'expense', 'expense', 'refund'][randomInt(4)] as string,
-    amount: `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`,
+    amount: (cents / 100).toFixed(2),
     request_id: unique('r'),
   };
 }

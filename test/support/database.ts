@@ -47,8 +47,8 @@ export class OwnDatabase extends OwnServer {
   }
 
   /** Rows of a query, over a connection of its own. */
-  async select<T>(sql: string, values: (string | number)[] = []): Promise<T[]> {
-    const connection = await this.connect();
+  async select<T>(sql: string, values: (string | number)[] = [], database?: string): Promise<T[]> {
+    const connection = await this.connect(database);
     try {
       const [rows] = await connection.query<RowDataPacket[]>(sql, values);
       return rows as T[];

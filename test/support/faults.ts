@@ -1,7 +1,7 @@
 // A server that a test may freeze, kill, stop and start again on the same port with the same data.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -26,6 +26,9 @@ function isExecutable(file: string): boolean {
     return false;
   }
 }
+
+/** The text of a file of deploy/. */
+export const deployed = (name: string): string => readFileSync(join('deploy', name), 'utf8');
 
 /** A folder of the test's own. */
 export const ownFolder = (): string => mkdtempSync(join(tmpdir(), 'server-'));

@@ -1,10 +1,10 @@
 // A Galera cluster of three nodes, configured by deploy/galera.cnf, behind HAProxy.
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectRoot } from '../../config/environment.js';
 import { OwnDatabase } from './database.js';
+import { deployed } from './faults.js';
 import { freePort } from './free-port.js';
 import { startDatabaseProxy, type OwnHaproxy } from './haproxy.js';
 import { until } from './until.js';
@@ -16,7 +16,7 @@ export class GaleraNode extends OwnDatabase {
     super(port);
     const file = join(this.folder, 'galera.cnf');
     const own = `base_port=${groupPort}; gmcast.listen_addr=tcp://127.0.0.1:${groupPort}; ist.recv_addr=127.0.0.1:${transferPort}; `;
-    const text = readFileSync(resolve(projectRoot, 'deploy/galera.cnf'), 'utf8')
+    const text = deployed('galera.cnf')
       .replace(/gcomm:.*/, `gcomm://${peers.map((peer) => `127.0.0.1:${peer}`).join(',')}`)
       .replace(/^(wsrep_node_address = ).*/m, `$1127.0.0.1:${groupPort}`)
       .replace(/gcache\.size=\w+/, `${own}gcache.size=64M`);
@@ -51,14 +51,8 @@ export class GaleraNode extends OwnDatabase {
     return Number(row?.Value);
   }
 
-  async status(name: string): Promise<{ Value: string }[]> {
-    const connection = await this.connect('');
-    try {
-      const [rows] = await connection.query('SHOW GLOBAL STATUS LIKE ?', [name]);
-      return rows as { Value: string }[];
-    } finally {
-      connection.destroy();
-    }
+  status(name: string): Promise<{ Value: string }[]> {
+    return this.select('SHOW GLOBAL STATUS LIKE ?', [name], '');
   }
 
   // As systemd's galera_recovery: a killed node finds its last position in its tables.

@@ -1,11 +1,8 @@
 // HAProxy with the files of deploy/, in front of two APIs or of databases.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { projectRoot } from '../../config/environment.js';
-import { OwnServer, programPath } from './faults.js';
+import { join } from 'node:path';
+import { deployed, OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
-
-const deployed = (name: string): string => readFileSync(resolve(projectRoot, 'deploy', name), 'utf8');
 
 export class OwnHaproxy extends OwnServer {
   override readonly env = {};

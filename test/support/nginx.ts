@@ -1,8 +1,7 @@
 // nginx with the file of deploy/, in which the places of a test are replaced.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { projectRoot } from '../../config/environment.js';
-import { OwnServer, programPath } from './faults.js';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deployed, OwnServer, programPath } from './faults.js';
 
 export class OwnNginx extends OwnServer {
   override readonly env = {};
@@ -10,7 +9,7 @@ export class OwnNginx extends OwnServer {
 
   /** Writes its file. @throws Error when one of the places is no longer in it */
   install(places: readonly [RegExp, string][]): void {
-    let text = readFileSync(resolve(projectRoot, 'deploy/nginx.conf'), 'utf8');
+    let text = deployed('nginx.conf');
     const always: [RegExp, string][] = [
       [/^user .*$/m, 'daemon off;'],
       [/^pid .*$/m, `pid ${join(this.folder, 'nginx.pid')};`],

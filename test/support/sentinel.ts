@@ -1,14 +1,11 @@
 // A master with two replicas and three Sentinels, configured by the files of deploy/.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RedisOptions } from 'ioredis';
-import { projectRoot } from '../../config/environment.js';
-import { ownFolder, programPath } from './faults.js';
+import { deployed, ownFolder, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 import { OwnRedis, withoutRedis } from './redis.js';
 import { until } from './until.js';
-
-const deployed = (name: string): string => readFileSync(resolve(projectRoot, 'deploy', name), 'utf8');
 
 /** Certificate and key of servers that speak TLS only and know accounts. */
 interface Secured {
