@@ -21,7 +21,7 @@ import { acceptCallback, callbackRefusals, judge, readClaim, settleAccepted } fr
 import { limit } from './http/middleware/limits.js';
 import type { Context } from './declare/request-state.js';
 import { callbackBody } from './declare/channel-schemas.js';
-import { oneOf, record, text } from './declare/response.js';
+import { oneOf, record, text, type Answered } from './declare/response.js';
 import { PlainAnswer, route } from './declare/route.js';
 
 const maxBody = 64 * 1024;
@@ -29,6 +29,12 @@ const maxBody = 64 * 1024;
 const maxKeyMs = Math.floor(config.payments.callbackDeadlineMs / 2);
 
 const plainAnswer = ({ status, body }: NonNullable<Channel['accepted']>) => new PlainAnswer(status, body);
+
+const received = record({
+  payment_no: text(),
+  order_no: text(),
+  status: oneOf('paid', 'processing').description('paid, or processing: stored, and settled later'),
+});
 
 const shared = {
   host: true,
@@ -40,11 +46,7 @@ const shared = {
     'The body depends on the channel. What is signed, and how to try it, is in the introduction, Payment callbacks.',
   body: documentedAs(Joi.object<Record<string, unknown>>().unknown(true), callbackBody()),
   form: { maxBytes: maxBody },
-  response: record({
-    payment_no: text(),
-    order_no: text(),
-    status: oneOf('paid', 'processing').description('paid, or processing: stored, and settled later'),
-  }),
+  response: received,
   plainAnswers: allChannels.filter(hasOpenResults).flatMap(({ type, accepted }) =>
     accepted
       ? [
@@ -92,14 +94,15 @@ async function receive(
   type: string,
   { body: fields, raw, deadline }: { body: Record<string, unknown>; raw: string; deadline: number },
   ctx: Context,
-) {
+): Promise<Answered<typeof received> | PlainAnswer> {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   const callback = { raw, headers: headersOf(ctx, channel), fields, receivedAt: now() };
   const { payment, accepted } = await accept(channel, callback, ctx);
   const outcome = await settleAccepted(accepted, deadline);
   if (channel.accepted) return plainAnswer(channel.accepted);
   const { payment_no, order_no } = payment;
-  return { payment_no, order_no, status: outcome === 'processing' ? outcome : ('paid' as const) };
+  const status = outcome === 'processing' ? 'processing' : 'paid';
+  return { payment_no, order_no, status };
 }
 
 /** What is needed to read its body and to verify its signature; stored with it. */
