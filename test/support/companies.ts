@@ -4,7 +4,7 @@ import { change } from '../../src/lib/database/db.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { trace } from './callbacks.js';
 import { AlipayPlatform, type NoticeForm } from './alipay-platform.js';
-import { makeCompanyMethod, makeOrder, type MadePayment } from './factories.js';
+import { makeCompanyMethod, makeOrder, placePayment, type MadePayment } from './factories.js';
 import { deliver, type Notice, type NoticeAnswer } from './notices.js';
 import { refundRow, type RefundRow } from './refunds.js';
 import type { Service } from './service.js';
@@ -81,9 +81,8 @@ export function companiesTest(service: Pick<Service, 'admin'>): Companies {
       return (await makeCompanyMethod(service.admin, type, { ...company, ...more })).id;
     },
     async place(type, { methodId = ids[type], isOpened = true, isFollowed = true, ...more } = {}) {
-      const { order_no } = await makeOrder(service.admin, '69.00', more);
-      const body = { order_no, payment_method_id: methodId, initiate: true };
-      const { data, text } = await service.admin.post('/payments', body);
+      const order = await makeOrder(service.admin, '69.00', more);
+      const { data, text } = await placePayment(service.admin, order, methodId);
       if (!data) throw new Error(text);
       if (type === 'alipay' && isOpened) own.alipay.open(data.gateway.pay_url);
       if (!isFollowed) await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [data.payment_no]);

@@ -128,6 +128,14 @@ export const makePaymentOf = (
   payment_method_id: number,
 ): Promise<MadePayment> => made(admin.post('/payments', { order_no, payment_method_id }));
 
+/** Places a payment for that order with its company. @param headers may have the key under which it was placed before */
+export const placePayment = (
+  admin: Client,
+  { order_no }: { order_no: string },
+  payment_method_id: number,
+  headers?: Record<string, string>,
+): Promise<Answer> => admin.post('/payments', { order_no, payment_method_id, initiate: true }, headers);
+
 /** Signature of a mock callback (spec.md, Payment callback, rule 3). @param amount with two decimals */
 export function mockSign(paymentNo: string, amount: string, secret = 'shared secret'): string {
   return createHmac('sha256', secret).update(`${paymentNo}|SUCCESS|${amount}`).digest('hex');

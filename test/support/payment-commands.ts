@@ -8,7 +8,7 @@ import { verdictOf, type CallbackKey } from '../../src/models/trade/payment-call
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import type { Answer, Client } from './client.js';
-import { callBack, makeOrder, mockSign, unique } from './factories.js';
+import { callBack, makeOrder, mockSign, placePayment, unique } from './factories.js';
 import { leftOf, type Model, type ModelOrder, type ModelPayment } from './payment-model.js';
 import { selectRow } from './rows.js';
 import type { SystemUnderTest } from './system-under-test.js';
@@ -164,15 +164,15 @@ const onPayments: Record<string, Act<ModelPayment>> = {
     const { order } = payment;
     if (order.isDeleted) return [0, 0];
     const headers = { 'Idempotency-Key': unique('key-') };
-    const body = { order_no: order.order_no, payment_method_id: methodId, initiate: true };
-    const first = await admin.post('/payments', body, headers);
+    const place = () => placePayment(admin, order, methodId, headers);
+    const first = await place();
     if (!isOpen(order)) return [first.errorCode, 'order_not_payable'];
     model.addPayment(order, first.data);
-    const again = await admin.post('/payments', body, headers);
+    const again = await place();
     const transaction_id = payment.thirdPartyNo ?? unique('T-');
     model.pay(payment, transaction_id);
     await notify(system, payment, { transaction_id });
-    const late = await admin.post('/payments', body, headers);
+    const late = await place();
     return [
       [again.data?.payment_no, again.data?.gateway !== undefined, late.data?.gateway],
       [first.data.payment_no, true, undefined],

@@ -15,6 +15,7 @@ import {
   makeOrder,
   makePayment,
   mockCallback,
+  placePayment,
   unique,
   type MadePayment,
 } from '../support/factories.js';
@@ -102,11 +103,8 @@ for (const sample of samples) {
 
   const newMethod = (more: Record<string, string> = {}) =>
     makeCompanyMethod(service.admin, type, { ...sample.config(), ...more });
-  const place = async (methodId: number, headers?: Record<string, string>, orderNo?: string) => {
-    const order_no = orderNo ?? (await makeOrder(service.admin)).order_no;
-    const body = { order_no, payment_method_id: methodId, initiate: true };
-    return service.admin.post('/payments', body, headers);
-  };
+  const place = async (methodId: number) =>
+    placePayment(service.admin, await makeOrder(service.admin), methodId);
 
   test.serial(`${type}: a method accepts only its own keys`, async (t) => {
     const { admin } = service;
@@ -162,10 +160,10 @@ for (const sample of samples) {
   if (!breakDown) continue;
   test.serial(`${type}: a payment the channel refused can be placed again`, async (t) => {
     const { id } = await newMethod();
-    const { order_no } = await makeOrder(service.admin);
-    const headers = { 'Idempotency-Key': `${type}-${order_no}` };
+    const order = await makeOrder(service.admin);
+    const headers = { 'Idempotency-Key': unique('key-') };
     const repair = breakDown();
-    const failed = await place(id, headers, order_no);
+    const failed = await placePayment(service.admin, order, id, headers);
     t.deepEqual(outcome(failed), [502, 50005, 'third_party_error']);
     // The entry committed with the payment; the outcome of the request is stored afterwards.
     const traceId = failed.headers.get('X-Trace-Id') as string;
@@ -174,17 +172,17 @@ for (const sample of samples) {
     t.is(status, 502);
     const { payment_no, ...row } = await selectRow<MadePayment & { fail_reason: string; status: string }>(
       'SELECT payment_no, status, fail_reason FROM payments WHERE order_no = ?',
-      [order_no],
+      [order.order_no],
     );
     t.is(row.status, 'pending');
     // Stored in both languages; answered in that of the request.
     const answered = /^第三方服务异常：(.+)$/.exec(failed.message)?.[1] ?? failed.message;
     t.true(row.fail_reason.split(' / ').includes(answered), row.fail_reason);
     repair();
-    const again = await place(id, headers, order_no);
+    const again = await placePayment(service.admin, order, id, headers);
     t.is(again.data.payment_no, payment_no, 'the same payment under the same key');
     t.like(again.data, { fail_reason: null, gateway: { payment_no } });
-    const other = await place(id, undefined, order_no);
+    const other = await placePayment(service.admin, order, id);
     t.is(other.status, 200, 'or a new one');
     t.not(other.data.payment_no, payment_no);
   });
@@ -197,8 +195,7 @@ test('every channel keeps the contract', (t) => {
 async function placeAlipay(more: Record<string, string> = {}, price = '12.30', order: object = {}) {
   const config = { ...alipay.config, ...more };
   const { id } = await makeCompanyMethod(service.admin, 'alipay', config);
-  const { order_no } = await makeOrder(service.admin, price, order);
-  return service.admin.post('/payments', { order_no, payment_method_id: id, initiate: true });
+  return placePayment(service.admin, await makeOrder(service.admin, price, order), id);
 }
 
 // What the customer's browser meets: the cashier, or what is wrong.
@@ -280,9 +277,9 @@ const newWechat = async (more: Record<string, string> = {}): Promise<number> =>
   (await makeCompanyMethod(service.admin, 'wechat', { ...wechat.config, ...more })).id;
 
 async function placeWechat(id = wechatId, price: string | number = '12.30', more: object = {}) {
-  const { order_no } = await makeOrder(service.admin, price, more);
-  const body = { order_no, payment_method_id: id, initiate: true };
-  const answer = await service.admin.post('/payments', body, { 'Accept-Language': 'en-US' });
+  const order = await makeOrder(service.admin, price, more);
+  const { order_no } = order;
+  const answer = await placePayment(service.admin, order, id, { 'Accept-Language': 'en-US' });
   const payment = await selectRow<{ payment_no: string; status: string; fail_reason: string | null }>(
     'SELECT payment_no, status, fail_reason FROM payments WHERE order_no = ?',
     [order_no],
@@ -373,27 +370,25 @@ for (const [mood, reason] of failures) {
 for (const mood of ['refusing', 'silent'] as const) {
   test.serial(`a platform that is ${mood} is asked once for a request under a key`, async (t) => {
     wechat.mood = mood;
-    const { order_no } = await makeOrder(service.admin);
-    const body = { order_no, payment_method_id: wechatId, initiate: true };
+    const order = await makeOrder(service.admin);
     const asked = wechat.transactions.length;
     const headers = { 'Idempotency-Key': unique('key-') };
-    const answer = await service.admin.post('/payments', body, headers);
+    const answer = await placePayment(service.admin, order, wechatId, headers);
     t.deepEqual([answer.status, answer.errorCode], [502, 'third_party_error']);
     t.is(wechat.transactions.length, asked + 1);
     wechat.mood = 'well';
-    const again = await service.admin.post('/payments', body, headers);
+    const again = await placePayment(service.admin, order, wechatId, headers);
     t.is(again.status, 200);
     t.truthy(again.data.gateway.code_url);
-    t.is((await service.admin.get(`/payments?order_no=${order_no}`)).data.total, 1);
+    t.is((await service.admin.get(`/payments?order_no=${order.order_no}`)).data.total, 1);
   });
 }
 
 test.serial('what was paid while its platform was asked is not handed out', async (t) => {
   const other = await makePayment(service.admin);
-  const { order_no } = other;
   wechat.mood = 'slow';
   const asked = wechat.transactions.length;
-  const placing = service.admin.post('/payments', { order_no, payment_method_id: wechatId, initiate: true });
+  const placing = placePayment(service.admin, other, wechatId);
   await until(() => wechat.transactions.length > asked);
   t.is((await callBack(service.anonymous, other)).data.status, 'paid');
   const { status, errorCode } = await placing;
@@ -458,17 +453,17 @@ test.serial('a configured platform public key replaces the certificates', async 
 });
 
 test.serial('placing again under the same key asks for the same payment', async (t) => {
-  const { order_no } = await makeOrder(service.admin);
-  const body = { order_no, payment_method_id: wechatId, initiate: true };
+  const order = await makeOrder(service.admin);
   const headers = { 'Idempotency-Key': unique('key-') };
-  const first = await service.admin.post('/payments', body, headers);
+  const place = () => placePayment(service.admin, order, wechatId, headers);
+  const first = await place();
   const before = wechat.transactions.length;
-  const second = await service.admin.post('/payments', body, headers);
+  const second = await place();
   t.deepEqual(second.data, first.data);
   const [one, other] = wechat.transactions.slice(before - 1).map(({ content }) => content);
   t.deepEqual(one, other);
-  await service.admin.put(`/orders/${order_no}`, { status: 'cancelled' });
-  const late = await service.admin.post('/payments', body, headers);
+  await service.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' });
+  const late = await place();
   t.like(late.data, { payment_no: first.data.payment_no, status: 'cancelled' });
   t.false('gateway' in late.data);
   t.is(wechat.transactions.length, before + 1);

@@ -21,7 +21,7 @@ import { AlipayPlatform } from '../support/alipay-platform.js';
 import { notificationsOf, untouched } from '../support/callbacks.js';
 import type { Answer } from '../support/client.js';
 import { companiesTest, growOlder, makeDue, runDue, types, type Placed } from '../support/companies.js';
-import { makeOrder, unique } from '../support/factories.js';
+import { makeOrder, makePaymentOf, placePayment, unique } from '../support/factories.js';
 import { refused, unverifiable, yes, type NoticeAnswer } from '../support/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { booksOf } from '../support/refunds.js';
@@ -117,12 +117,7 @@ test.serial(
         order: { status: 'pending' },
       });
       t.regex(now.fail_reason, /CLOSED$/);
-      const body = {
-        order_no: payment.order_no,
-        payment_method_id: payment.payment_method_id,
-        initiate: true,
-      };
-      const again = await service.admin.post('/payments', body);
+      const again = await placePayment(service.admin, payment, payment.payment_method_id);
       t.is(again.status, 200);
     }
   },
@@ -453,11 +448,13 @@ const otherAccount = { app_id: '2021000000000099', seller_id: '2088531891668799'
 const changeMethod = (id: number, config: Record<string, string>, more: object = {}): Promise<Answer> =>
   service.admin.put(`/payment-methods/${id}`, { config, ...more });
 
+const newOrder = () => makeOrder(service.admin, '69.00', { expire_in_seconds: 3600 });
+
 /** A pending payment over that method. */
-async function newPayment(payment_method_id: number, more: object = {}): Promise<Answer> {
-  const { order_no } = await makeOrder(service.admin, '69.00', { expire_in_seconds: 3600 });
-  return service.admin.post('/payments', { order_no, payment_method_id, ...more });
-}
+const newPayment = async (methodId: number) => makePaymentOf(service.admin, await newOrder(), methodId);
+
+/** One that is placed at once. */
+const placeNew = async (methodId: number) => placePayment(service.admin, await newOrder(), methodId);
 
 const placeAgain = (paymentNo: string): Promise<Answer> => service.admin.post(`/payments/${paymentNo}/place`);
 
@@ -468,7 +465,7 @@ test.serial(
   'an account that changes just before a payment is followed is the one it is placed in',
   async (t) => {
     const id = await companies.newMethod('alipay');
-    const { payment_no } = (await newPayment(id)).data;
+    const { payment_no } = await newPayment(id);
     const letGo = await holding(
       `INSERT INTO payment_follow_ups (payment_no, period, type, expire_at, until_at, due_at, created_at)
      VALUES (?, 202611, 'alipay', NOW(3), NOW(3), NOW(3), NOW(3))`,
@@ -485,7 +482,7 @@ test.serial(
 
 test.serial('placing waits for a change of the account that is under way', async (t) => {
   const id = await companies.newMethod('alipay');
-  const { payment_no } = (await newPayment(id)).data;
+  const { payment_no } = await newPayment(id);
   const code = unique('code_');
   const letGo = await holding(
     `INSERT INTO payment_methods (name, code, type, config, secrets, is_active, sort, created_at, updated_at)
@@ -513,7 +510,7 @@ test.serial(
     t.teardown(() => second.stop());
     Object.assign(second, { appId: otherAccount.app_id, sellerId: otherAccount.seller_id });
     const id = await companies.newMethod('alipay');
-    const { data: payment } = await newPayment(id, { initiate: true });
+    const { data: payment } = await placeNew(id);
     alipay.pay(payment.gateway.pay_url);
     await service.admin.post(`/payments/${payment.payment_no}/query`);
     t.is((await changeMethod(id, second.resultConfig)).status, 200);
@@ -561,7 +558,7 @@ test.serial('nothing that names the account changes while a payment is open in i
 test.serial('a wrong merchant is corrected after the company has refused a payment', async (t) => {
   const { wechat } = companies;
   const id = await companies.newMethod('wechat', { mch_id: '1900000009' });
-  const refused = await newPayment(id, { initiate: true });
+  const refused = await placeNew(id);
   t.like(refused, { status: 502, errorCode: 'third_party_error' });
   t.is((await changeMethod(id, { mch_id: wechat.mchId })).status, 200);
   const [payment] = (await service.admin.get('/payments?status=pending&page_size=1')).data.list;
@@ -575,7 +572,7 @@ test.serial(
   async (t) => {
     const { alipay } = companies;
     const id = await companies.newMethod('alipay', { seller_id: otherAccount.seller_id });
-    const { data: payment } = await newPayment(id, { initiate: true });
+    const { data: payment } = await placeNew(id);
     alipay.pay(payment.gateway.pay_url);
     const notice = companies.noticeOf('alipay', payment);
     const send = () => companies.send('alipay', notice);
@@ -590,7 +587,7 @@ test.serial(
   async (t) => {
     const { wechat } = companies;
     const id = await companies.newMethod('wechat');
-    const { payment_no } = (await newPayment(id)).data;
+    const { payment_no } = await newPayment(id);
     for (const mood of ['resetting', 'refusing'] as const) {
       wechat.mood = mood;
       t.is((await placeAgain(payment_no)).status, 502, mood);
@@ -602,7 +599,7 @@ test.serial(
 
 test.serial('a payment that was placed before results were open is followed when it is paid', async (t) => {
   const id = await companies.newMethod('wechat');
-  const { data: payment } = await newPayment(id, { initiate: true });
+  const { data: payment } = await placeNew(id);
   await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment.payment_no]);
   companies.pay('wechat', payment);
   t.like(await placeAgain(payment.payment_no), { status: 502 });
@@ -610,7 +607,7 @@ test.serial('a payment that was placed before results were open is followed when
 });
 
 test.serial('of two placings at the same time a refused one leaves the follow-up of the other', async (t) => {
-  const { payment_no } = (await newPayment(await companies.newMethod('wechat'))).data;
+  const { payment_no } = await newPayment(await companies.newMethod('wechat'));
   const first = await follow(payment_no, 'wechat', null);
   const second = await follow(payment_no, 'wechat', null);
   for (const one of [first, second]) await unfollow(payment_no, one);

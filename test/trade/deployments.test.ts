@@ -17,6 +17,7 @@ import {
   makeMethod,
   makeOrder,
   makePayment,
+  placePayment,
   unique,
 } from '../support/factories.js';
 import { portOf } from '../support/free-port.js';
@@ -81,9 +82,9 @@ test('production accepts no mock method without a secret', async (t) => {
 });
 
 test('in production the mock channel does not reveal how to sign its callback', async (t) => {
-  const { id: payment_method_id } = await makeMethod(service.admin);
-  const { order_no } = await makePayment(service.admin, payment_method_id);
-  const place = (client: Client) => client.post('/payments', { order_no, payment_method_id, initiate: true });
+  const { id } = await makeMethod(service.admin);
+  const order = await makeOrder(service.admin);
+  const place = (client: Client) => placePayment(client, order, id);
   t.is(typeof (await place(service.admin)).data.gateway.sign, 'string');
   const { status, data } = await place(production);
   t.is(status, 200);
@@ -117,11 +118,10 @@ test('a disabled gateway can be neither created, placed, queried, called back no
   const { payment_no } = await paidPayment(service.admin, mock.id);
   const order = await makeOrder(service.admin);
   const admin = withoutMock;
-  const body = { order_no: order.order_no, payment_method_id: mock.id };
   for (const answer of [
     await admin.post('/payment-methods', { type: 'mock' }),
-    await admin.post('/payments', body),
-    await admin.post('/payments', { ...body, initiate: true }),
+    await admin.post('/payments', { order_no: order.order_no, payment_method_id: mock.id }),
+    await placePayment(admin, order, mock.id),
     await admin.post(`/payments/${payment.payment_no}/query`),
     await callBack(admin, payment),
     await admin.post('/refunds', { payment_no, destination: 'channel', reason: 'sold out' }),
@@ -292,9 +292,7 @@ test('the TLS certificate of a gateway is verified', async (t) => {
   const place = async (client: Client, more: object = {}) => {
     const config = { ...tls.config, notify_url: 'https://shop.test/notify', ...more };
     const { id } = await makeCompanyMethod(service.admin, 'wechat', config);
-    const { order_no } = await makeOrder(service.admin);
-    const body = { order_no, payment_method_id: id, initiate: true };
-    return client.post('/payments', body, { 'Accept-Language': 'en-US' });
+    return placePayment(client, await makeOrder(service.admin), id, { 'Accept-Language': 'en-US' });
   };
   t.regex((await place(service.admin)).message, /cannot be reached \(\w*SELF_SIGNED\w*\)/);
   t.is((await place(withoutMock)).status, 200);

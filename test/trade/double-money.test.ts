@@ -19,6 +19,7 @@ import {
   makeOrder,
   makePayment,
   makePaymentOf,
+  placePayment,
   unique,
   type MadePayment,
 } from '../support/factories.js';
@@ -73,6 +74,12 @@ async function storeInTime(payment: MadePayment): Promise<CallbackKey> {
   ]);
   return key;
 }
+
+/** Places a payment for that order, each time under the same key. */
+const placingAgain = (order: { order_no: string }) => {
+  const headers = { 'Idempotency-Key': unique('key-') };
+  return () => placePayment(service.admin, order, methodId, headers);
+};
 
 const pay = async (payment: MadePayment, thirdPartyNo: string) =>
   settle((await store(payment, thirdPartyNo)) as CallbackKey);
@@ -138,36 +145,33 @@ test('paying an order cancels its other payments', async (t) => {
 
 test('only a pending payment is placed', async (t) => {
   const { admin } = service;
-  const { order_no } = await makeOrder(admin);
-  const body = { order_no, payment_method_id: methodId, initiate: true };
-  const headers = { 'Idempotency-Key': unique('key-') };
-  const placed = await admin.post('/payments', body, headers);
+  const place = placingAgain(await makeOrder(admin));
+  const placed = await place();
   t.is(placed.data.gateway.trade_status, 'SUCCESS');
-  t.is((await admin.post('/payments', body, headers)).data.gateway.trade_status, 'SUCCESS', 'placed again');
+  t.is((await place()).data.gateway.trade_status, 'SUCCESS', 'placed again');
   const other = await makePaymentOf(admin, placed.data, methodId);
   t.is(await pay(other, unique('T-')), 'paid');
-  const late = await admin.post('/payments', body, headers);
+  const late = await place();
   t.deepEqual([late.status, late.data.payment_no], [200, placed.data.payment_no]);
   t.deepEqual([late.data.status, late.data.gateway], ['cancelled', undefined]);
   // As releases before left them: a pending payment of a paid order.
   await change("UPDATE payments SET status = 'pending' WHERE payment_no = ?", [placed.data.payment_no]);
-  const refused = await admin.post('/payments', body, headers);
+  const refused = await place();
   t.deepEqual([refused.status, refused.errorCode], [400, 'order_not_payable']);
 });
 
 test('a create repeated under its key returns the payment as it was booked', async (t) => {
   const { admin } = service;
-  const { order_no } = await makeOrder(admin);
-  const body = { order_no, payment_method_id: methodId, initiate: true };
-  const headers = { 'Idempotency-Key': unique('key-') };
-  const made = (await admin.post('/payments', body, headers)).data;
+  const order = await makeOrder(admin);
+  const place = placingAgain(order);
+  const made = (await place()).data;
   const number = unique('T-');
   t.is(await pay(made, number), 'paid');
-  const again = await admin.post('/payments', body, headers);
+  const again = await place();
   t.is(again.status, 200);
   t.like(again.data, { payment_no: made.payment_no, status: 'paid', third_party_no: number });
   t.is(again.data.gateway, undefined, 'it is not placed a second time');
-  t.is((await admin.get(`/payments?order_no=${order_no}`)).data.total, 1);
+  t.is((await admin.get(`/payments?order_no=${order.order_no}`)).data.total, 1);
 });
 
 test('a payment that ended while being placed is not placed', async (t) => {
@@ -178,13 +182,11 @@ test('a payment that ended while being placed is not placed', async (t) => {
 });
 
 test('a payment is not placed again after its order has expired', async (t) => {
-  const { admin } = service;
-  const { order_no } = await makeOrder(admin, '1', { expire_in_seconds: 600 });
-  const body = { order_no, payment_method_id: methodId, initiate: true };
-  const headers = { 'Idempotency-Key': unique('key-') };
-  t.truthy((await admin.post('/payments', body, headers)).data.gateway);
-  await change('UPDATE orders SET expire_at = NOW(3) WHERE order_no = ?', [order_no]);
-  const late = await admin.post('/payments', body, headers);
+  const order = await makeOrder(service.admin, '1', { expire_in_seconds: 600 });
+  const place = placingAgain(order);
+  t.truthy((await place()).data.gateway);
+  await change('UPDATE orders SET expire_at = NOW(3) WHERE order_no = ?', [order.order_no]);
+  const late = await place();
   t.deepEqual([late.status, late.errorCode], [400, 'order_not_payable']);
 });
 
@@ -264,10 +266,9 @@ test('no payment is made or placed while one for its order is being settled', as
   const payment = await pending();
   const { order_no, payment_no } = payment;
   const key = await store(payment, unique('T-'));
-  const again = { order_no, payment_method_id: methodId, initiate: true };
   const refused = [
-    await admin.post('/payments', again),
-    await admin.post('/payments', { ...again, initiate: false }),
+    await placePayment(admin, payment, methodId),
+    await admin.post('/payments', { order_no, payment_method_id: methodId }),
     await admin.post(`/payments/${payment_no}/place`, {}),
   ];
   for (const { status, errorCode } of refused) t.deepEqual([status, errorCode], [400, 'order_being_paid']);

@@ -15,6 +15,7 @@ import {
   makeOrder,
   makePayment,
   mockCallback,
+  placePayment,
 } from '../support/factories.js';
 import { portOf } from '../support/free-port.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
@@ -189,8 +190,7 @@ test('a channel that is gone is reported, and a method', async (t) => {
   await change("UPDATE payment_methods SET type = 'paypal' WHERE id = ?", [id]);
   const { status, errorCode } = await service.admin.post(`/payment-methods/${id}/test`, {});
   t.deepEqual([status, errorCode], [422, 'payment_gateway_unknown']);
-  const { order_no } = await makeOrder(service.admin);
-  const placed = await service.admin.post('/payments', { order_no, payment_method_id: id, initiate: true });
+  const placed = await placePayment(service.admin, await makeOrder(service.admin), id);
   t.is(placed.errorCode, 'payment_gateway_not_implemented');
   const gone = await service.admin.post('/payment-methods/999999999/test', {});
   t.deepEqual([gone.status, gone.errorCode], [404, 'payment_method_not_found']);

@@ -14,7 +14,7 @@ import type { NoticeDials, NoticeForm } from '../support/alipay-platform.js';
 import { untouched } from '../support/callbacks.js';
 import { outcome } from '../support/client.js';
 import { companiesTest, type Placed } from '../support/companies.js';
-import { makeOrder } from '../support/factories.js';
+import { makeOrder, placePayment } from '../support/factories.js';
 import {
   deliver,
   flagged,
@@ -503,12 +503,11 @@ test('a method without the public key of Alipay places nothing, and what it plac
   const id = await companies.newMethod('alipay');
   const payment = await placeAlipay(id);
   await service.admin.put(`/payment-methods/${id}`, { config: { alipay_public_key: '' } });
-  const { order_no } = await makeOrder(service.admin);
-  const body = { order_no, payment_method_id: id, initiate: true };
-  const answer = await service.admin.post('/payments', body, { 'Accept-Language': 'en-US' });
+  const order = await makeOrder(service.admin);
+  const answer = await placePayment(service.admin, order, id, { 'Accept-Language': 'en-US' });
   t.deepEqual(outcome(answer), [400, 40004, 'payment_method_incomplete']);
   t.regex(answer.message, /alipay_public_key$/);
-  t.is((await service.admin.get(`/payments?order_no=${order_no}`)).data.total, 0);
+  t.is((await service.admin.get(`/payments?order_no=${order.order_no}`)).data.total, 0);
   const again = await service.admin.post(`/payments/${payment.payment_no}/place`);
   t.is(again.errorCode, 'payment_method_incomplete');
   const tested = await service.admin.post(`/payment-methods/${id}/test`);
