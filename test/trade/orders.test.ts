@@ -362,6 +362,8 @@ test('an order that cannot be paid gets no payment', async (t) => {
   await admin.delete(`/orders/${deleted.order_no}`);
   const open = await makeOrder(admin);
   const off = await makeMethod(admin, undefined, { is_active: false });
+  const overUnknown = { order_no: open.order_no, payment_method_id: 999_999 };
+  const overDisabled = { order_no: open.order_no, payment_method_id: off.id };
   const refused: [object, number, number, string][] = [
     [{ order_no: paid.order_no }, 400, 40001, 'order_not_payable'],
     [{ order_no: cancelled.order_no }, 400, 40001, 'order_not_payable'],
@@ -369,20 +371,10 @@ test('an order that cannot be paid gets no payment', async (t) => {
     [{ order_no: deleted.order_no }, 422, 30003, 'order_unknown'],
     [{ order_no: 'ORD202601ARZ3NDEKTSV4RRFFQ69G5FAVA' }, 422, 30003, 'order_unknown'],
     [{ order_no: open.order_no, amount: '12.31' }, 422, 30001, 'payment_amount_not_equal'],
-    [{ order_no: open.order_no, payment_method_id: 999_999 }, 422, 30003, 'payment_method_unknown'],
-    [
-      { order_no: open.order_no, payment_method_id: 999_999, initiate: true },
-      422,
-      30003,
-      'payment_method_unknown',
-    ],
-    [{ order_no: open.order_no, payment_method_id: off.id }, 400, 40001, 'payment_method_disabled'],
-    [
-      { order_no: open.order_no, payment_method_id: off.id, initiate: true },
-      400,
-      40001,
-      'payment_method_disabled',
-    ],
+    [overUnknown, 422, 30003, 'payment_method_unknown'],
+    [{ ...overUnknown, initiate: true }, 422, 30003, 'payment_method_unknown'],
+    [overDisabled, 400, 40001, 'payment_method_disabled'],
+    [{ ...overDisabled, initiate: true }, 400, 40001, 'payment_method_disabled'],
     [{ order_no: undefined }, 400, 30001, 'validation_failed'],
     [{ order_no: [open.order_no] }, 400, 30001, 'validation_failed'],
     [{ order_no: open.order_no, payment_method_id: undefined }, 400, 30001, 'validation_failed'],
