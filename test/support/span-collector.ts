@@ -21,7 +21,6 @@ interface SentSpan {
   name: string;
   kind: number;
   startTimeUnixNano: string;
-  endTimeUnixNano: string;
   attributes: Attributes;
   events?: unknown[];
   status: { code?: number; message?: string };
