@@ -58,7 +58,8 @@ export const makeDue = (...payments: MadePayment[]): Promise<number> =>
 
 /** Runs a refund as a worker does that finds it due. @returns its row afterwards */
 export async function runDue(refundNo: string): Promise<RefundRow> {
-  await change('UPDATE refunds SET due_at = created_at WHERE refund_no = ?', [refundNo]);
+  // Not earlier: a sweeper would queue it as well.
+  await change('UPDATE refunds SET due_at = NOW(3) WHERE refund_no = ?', [refundNo]);
   await runRefund(refundNo, AbortSignal.timeout(5000));
   return refundRow(refundNo);
 }
