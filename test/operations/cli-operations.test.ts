@@ -18,7 +18,7 @@ import { lastMonth } from '../../src/models/tables/partitions.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { makeMethod, makePayment, unique, type MadePayment } from '../support/factories.js';
-import { runCli, startWorkerProcess } from '../support/processes.js';
+import { runCli, startApi, startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 import { WechatPlatform } from '../support/wechat-platform.js';
@@ -303,6 +303,23 @@ test('a Redis that refuses its password or its database is not used, and the doc
     await refused(right.password, 9999),
     'fault: this needs Redis (REDIS_URL): ERR DB index is out of range',
   );
+  const api = await startApi({ REDIS_URL: `redis://:wrong@${server.host}:${server.port}` });
+  t.regex(api.output(), /Redis refuses the account of REDIS_URL/);
+});
+
+test('the doctor says that the account of the database may only read', async (t) => {
+  const user = `reader_${config.database.name.slice(-8)}`;
+  await db.query(`CREATE USER '${user}'@'%' IDENTIFIED BY 'secret'`);
+  t.teardown(() => db.query(`DROP USER '${user}'@'%'`));
+  await db.query(`GRANT SELECT ON \`${config.database.name}\`.* TO '${user}'@'%'`);
+  const { data, code } = await answerOf<Report>(['doctor'], {
+    DATABASE_URL: '',
+    DB_USER: user,
+    DB_PASSWORD: 'secret',
+  });
+  const { level, says } = data.findings.find(({ check }) => check === 'schema') ?? {};
+  t.deepEqual([code, level], [1, 'fault']);
+  t.regex(says ?? '', /UPDATE command denied/);
 });
 
 test('the doctor names unavailable servers and gaps in the database', async (t) => {

@@ -59,11 +59,12 @@ test('one command creates an administrator and one unlocks it, both without the 
 test('a value that the API would refuse, or that cannot be meant, is refused', async (t) => {
   const username = unique('n');
   for (const [problem, ...args] of [
-    ['<username>', 'admin', 'create', '<b>'],
+    ['<username> may contain letters, digits and', 'admin', 'create', '<b>'],
     ['--nickname', 'admin', 'create', username, '--nickname', 'n'.repeat(51)],
     ['--address', 'admin', 'unlock', 'admin', '--address', '203.0.113.'],
     ['--minutes', 'payments', 'stuck', '--minutes', '1e99'],
     ['--days', 'demo', '--days', '0'],
+    ['<refund_no>', 'refunds', 'ask', 'x'],
   ] as const) {
     const { code, errors } = await runCli([...args]);
     t.is(code, 2, errors);

@@ -79,7 +79,10 @@ async function create(username: string, nickname = username, role: string): Prom
 function assertFits(what: string, schema: Schema, value: string): void {
   const { error } = schema.label(what).validate(value, {
     errors: { wrap: { label: false } },
-    messages: { 'text.control': '{#label} must not contain control characters' },
+    messages: {
+      'text.control': '{#label} must not contain control characters',
+      'string.pattern.base': '{#label} may contain letters, digits and . _ - @ only',
+    },
   });
   if (error) throw new Misuse(error.message);
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { daysAgo, now } from '../../lib/values/clock.js';
 import { readTime } from '../../lib/values/time.js';
 import { allChannels, openResults } from '../../lib/channels/index.js';
-import { paymentPeriod } from '../../lib/values/numbers.js';
+import { paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';
 import { newest } from '../../lib/input/list-query.js';
 import { askPaymentNow } from '../../models/trade/channel-asking.js';
 import { followSince } from '../../models/trade/payment-follow-up.js';
@@ -111,7 +111,7 @@ async function ask(given: Given): Promise<Outcome> {
   const payment_no = given.args[0] ?? '';
   if (paymentPeriod(payment_no) === undefined) throw new Misuse('<payment_no>: a payment number, PAY…');
   const { payment_method } = await getPayment(payment_no);
-  if (!openTypes().includes(payment_method?.type ?? ''))
+  if (!askedTypes().includes(payment_method?.type ?? ''))
     throw new Misuse('the results of its channel are not open (PAYMENT_CHANNEL_RESULTS)');
   const state = await askPaymentNow(payment_no);
   const { status, fail_reason } = await getPayment(payment_no);
@@ -121,12 +121,12 @@ async function ask(given: Given): Promise<Outcome> {
   };
 }
 
-const openTypes = (): string[] => allChannels.filter(openResults).map(({ type }) => type);
+const askedTypes = (): string[] => allChannels.filter(openResults).map(({ type }) => type);
 
 async function followPlaced(given: Given): Promise<Outcome> {
   const days = Number(/^(\d{1,3})d?$/.exec(given.option('since') ?? '')?.[1]);
   if (!(days >= 1)) throw new Misuse('--since: days, as 15d');
-  const types = openTypes();
+  const types = askedTypes();
   if (types.length === 0) throw new Misuse('no results are open (PAYMENT_CHANNEL_RESULTS)');
   const followed = await followSince(daysAgo(days), types);
   return { data: { followed }, text: `${followed} more payments are followed` };
@@ -161,6 +161,8 @@ function timeOf(given: Given, name: 'from' | 'to'): Date | undefined {
 }
 
 async function askRefunds({ args: [refundNo] }: Given): Promise<Outcome> {
+  if (refundNo !== undefined && refundPeriod(refundNo) === undefined)
+    throw new Misuse('<refund_no>: a refund number, REF…');
   const due = refundNo === undefined ? await askAllRefundsNow() : Number(await askRefundNow(refundNo));
   return { data: { due }, text: due === 0 ? 'none is open' : `${due} due` };
 }

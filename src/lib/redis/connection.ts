@@ -102,7 +102,12 @@ export const failingFast = (ms = timeoutMs): RedisOptions => ({
 function watch(connection: Redis, purpose: string): void {
   let isAway = false;
   connection.on('error', (error: Error) => {
-    if (!isAway) logger.error({ error, purpose }, 'Redis is unavailable');
+    const isRefused = /^(WRONGPASS|NOAUTH|ERR AUTH)/.test(error.message);
+    if (!isAway)
+      logger.error(
+        { error, purpose },
+        isRefused ? 'Redis refuses the account of REDIS_URL' : 'Redis is unavailable',
+      );
     isAway = true;
     // Without its database ioredis would use the first one, which may be another deployment's.
     if (/DB index|'select' command/.test(error.message)) connection.disconnect(true);
