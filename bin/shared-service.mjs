@@ -34,8 +34,8 @@ export function offerService(settings) {
 
   async function start() {
     await stop(children);
-    const { settingsOf } = await import(built('test/support/settings.js'));
-    const { freePort } = await import(built('test/support/free-port.js'));
+    const { settingsOf } = await import(built('test/support/settings/settings.js'));
+    const { freePort } = await import(built('test/support/servers/free-port.js'));
     const PORT = String(await freePort(home));
     const env = { ...settings, ...settingsOf(name, settings) };
     children = [startProcess('api', { ...env, PORT }), startProcess('worker', env)];

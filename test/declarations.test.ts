@@ -1,5 +1,5 @@
 // What the compiler cannot check about routes, jobs, errors and partitions. Needs no database and no Redis.
-import './support/environment.js';
+import './support/settings/environment.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
@@ -16,7 +16,7 @@ import { menuSeeds, type MenuSeed } from '../src/models/access/menu-seed.js';
 import { partitionedTables } from '../src/models/tables/partitions.js';
 import { migrations } from '../src/models/migrations/index.js';
 import { faults } from './mutation/index.js';
-import { paidWriters } from './support/paid-writers.js';
+import { paidWriters } from './support/model/paid-writers.js';
 
 const label = (route: (typeof routes)[number]): string => `${route.method} ${fullPath(route)}`;
 
@@ -292,7 +292,7 @@ test('every planted fault fits its source and its tests', (t) => {
     t.is(read(file).split(from).length, 2, `${file}: ${breaks}`);
     t.not(from, to, breaks);
     // Tests of the results of every channel are declared there.
-    const tests = read(testFile) + read('test/support/results-contract.ts');
+    const tests = read(testFile) + read('test/support/companies/results-contract.ts');
     for (const part of match?.split('*') ?? []) t.true(tests.includes(part), `${testFile}: ${match}`);
   }
 });

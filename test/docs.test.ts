@@ -1,6 +1,6 @@
 // What documents name is there: links, files, commands, settings, errors, and the tests that docs/promises.md and docs/asvs.md
 // cite.
-import './support/environment.js';
+import './support/settings/environment.js';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import test from 'ava';

@@ -1,6 +1,6 @@
 // deploy/nginx.conf in a real nginx before one API: its limits, without TLS, which the attackers do not speak.
-import { freePort } from '../../test/support/free-port.js';
-import { OwnNginx } from '../../test/support/nginx.js';
+import { freePort } from '../../test/support/servers/free-port.js';
+import { OwnNginx } from '../../test/support/servers/nginx.js';
 
 /** Starts it before the API at that address. @throws Error when a line that it replaces is no longer in the file */
 export async function startNginx(api: string): Promise<OwnNginx> {

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { freePort } from '../../test/support/free-port.js';
+import { freePort } from '../../test/support/servers/free-port.js';
 import type { Site } from './site.js';
 
 const build = resolve(import.meta.dirname, '../..');

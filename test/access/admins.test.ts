@@ -1,5 +1,5 @@
 // Administrators and departments: records, lists, and who may change whom.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { insert, select, change, transact } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole, signedInWith, unique, type MadeAdmin } from '../support/factories.js';

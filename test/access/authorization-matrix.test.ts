@@ -1,5 +1,5 @@
 // Every declared route with every kind of caller: exactly the permitted ones get through.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import pLimit from 'p-limit';
 import { permissionOf, type Route } from '../../src/api/declare/route.js';

@@ -1,12 +1,12 @@
 // Signing in: the answer, what it stores, what it never discloses, and captchas.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, select, transact } from '../../src/lib/database/db.js';
 import { connectRedis, key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { verifyToken } from '../../src/lib/secrets/token.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
-import { beforeRedis } from '../support/faulty-proxy.js';
+import { beforeRedis } from '../support/servers/faulty-proxy.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { service } from '../support/shared-service.js';
 import { outcome, type Answer, type Client } from '../support/client.js';

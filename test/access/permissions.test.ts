@@ -1,6 +1,6 @@
 // Permissions: records, lists, which routes they open, who may change them, and what a start adds to them; and the last super
 // administrator, whom nobody can remove.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { syncPermissions } from '../../src/api/declare/permission.js';
 import { routes } from '../../src/api/routes.js';

@@ -1,5 +1,5 @@
 // What administrators do for themselves: their profile, sessions and password, also the first one.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, db } from '../../src/lib/database/db.js';

@@ -1,5 +1,5 @@
 // Roles and menus: records, lists, the tree, what they carry, and who may change them.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import {

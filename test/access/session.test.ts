@@ -1,5 +1,5 @@
 // Tokens and sessions: which are accepted, what ends a session everywhere, and that changes apply to the next request.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import jwt from 'jsonwebtoken';
 import { config } from '../../config/index.js';
@@ -9,8 +9,8 @@ import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { startApi } from '../support/processes.js';
-import { withoutRedis } from '../support/redis.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+import { withoutRedis } from '../support/servers/redis.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { outcome, type Answer, type Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';

@@ -1,13 +1,13 @@
 // The limits on guessing passwords, shared by all processes, and on the work that guessing causes.
-import '../support/environment.js';
-import '../support/behind-proxies.js';
-import '../support/no-captchas.js';
+import '../support/settings/environment.js';
+import '../support/settings/behind-proxies.js';
+import '../support/settings/no-captchas.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
 import { connectionsAt, otherConnection } from '../support/other-connection.js';
 import { startApi } from '../support/processes.js';
-import { withoutRedis } from '../support/redis.js';
+import { withoutRedis } from '../support/servers/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import { outcome, type Answer, type Client } from '../support/client.js';
 import { until } from '../support/until.js';

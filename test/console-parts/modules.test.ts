@@ -5,7 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { theme as library, type ThemeConfig } from 'antd';
 import { config } from '../../config/index.js';
-import { consoleModule } from '../support/console-module.js';
+import { consoleModule } from '../support/console/console-module.js';
 
 const { decode, encode } = await consoleModule<{
   decode: (search: URLSearchParams, checks: object, sortable: readonly string[]) => State;

@@ -1,10 +1,10 @@
 // Signing in and staying signed in: captcha, lock-out, an ended session, language, appearance, time zone.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import { makeAdmin, makeMethod, makeOrder, makeUser, unique, type MadeAdmin } from '../support/factories.js';
 import {
   chooseEntry,
@@ -16,7 +16,7 @@ import {
   plainHost,
   signIn,
   startBrowser,
-} from '../support/pages.js';
+} from '../support/console/pages.js';
 import { paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 

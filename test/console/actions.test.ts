@@ -1,9 +1,9 @@
 // What rows and menus offer: "Delete" for what can be deleted and for nothing else, menu entries a place by dragging and by
 // keys. And data that no screen expects: names that every object inherits break nothing, and values of another kind one place.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import type { Locator, Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import {
   callBack,
   makeAdmin,
@@ -14,7 +14,7 @@ import {
   makeUser,
   unique,
 } from '../support/factories.js';
-import { copiedLink, follow, hold, leaveScreen, push } from '../support/pages.js';
+import { copiedLink, follow, hold, leaveScreen, push } from '../support/console/pages.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 

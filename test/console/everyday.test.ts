@@ -1,9 +1,9 @@
 // What somebody does all day: find anything, work through a queue, keep several tabs, come back to a view.
-import '../support/environment.js';
-import '../support/open-results.js';
+import '../support/settings/environment.js';
+import '../support/settings/open-results.js';
 import type { Page } from 'playwright-core';
 import { insert, select } from '../../src/lib/database/db.js';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import {
   makeAdmin,
   makeMethod,
@@ -15,7 +15,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { alipayConfig, merchantKeys } from '../support/merchant.js';
+import { alipayConfig, merchantKeys } from '../support/companies/merchant.js';
 import {
   chooseEntry,
   beyondTable,
@@ -27,8 +27,8 @@ import {
   leaveScreen,
   signIn,
   push,
-} from '../support/pages.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+} from '../support/console/pages.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();

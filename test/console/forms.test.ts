@@ -1,10 +1,19 @@
 // Forms and questions of the console: where the focus is, whom a picker takes, what is said before and after a refusal.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import type { Page, Route } from 'playwright-core';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import { askExport } from '../support/exports.js';
 import { makeAdmin, makeOrder, makeRole, makeUser, signedInWith, unique } from '../support/factories.js';
-import { chooseEntry, choose, enter, follow, hold, leaveScreen, nowhere, push } from '../support/pages.js';
+import {
+  chooseEntry,
+  choose,
+  enter,
+  follow,
+  hold,
+  leaveScreen,
+  nowhere,
+  push,
+} from '../support/console/pages.js';
 import { until } from '../support/until.js';
 import { selectRow } from '../support/rows.js';
 

@@ -1,15 +1,15 @@
 // What changes while a page is open: notifications, somebody else's changes, a network or a service that is gone for a while;
 // and how pages of others read the streams and the documentation.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { Queue } from 'bullmq';
 import type { Page } from 'playwright-core';
 import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import { makeAdmin, makeOrder, makeRole, makeUser, signedInWith, unique } from '../support/factories.js';
-import { startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/servers/gateway.js';
 import {
   chooseEntry,
   enter,
@@ -19,7 +19,7 @@ import {
   leaveScreen,
   nowhere,
   openPage,
-} from '../support/pages.js';
+} from '../support/console/pages.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { openSocket, ticketOf } from '../support/socket.js';

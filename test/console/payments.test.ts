@@ -1,11 +1,11 @@
 // A payment from its method to its refund: started, paid, chased, replayed, handled, sent back; and its timeline, which says
 // what happened to it, in every state it can be in, and when.
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/refund-approvals.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/refund-approvals.js';
 import type { Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import {
   callBack,
   makeMethod,
@@ -18,11 +18,11 @@ import {
   somePaymentNumber,
   type MadePayment,
 } from '../support/factories.js';
-import { alipayConfig } from '../support/merchant.js';
-import { choose, enter, follow, leaveScreen } from '../support/pages.js';
+import { alipayConfig } from '../support/companies/merchant.js';
+import { choose, enter, follow, leaveScreen } from '../support/console/pages.js';
 import { booksOf, paidPayment, refundPart, refundRow } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
+import { WechatPlatform } from '../support/companies/wechat-platform.js';
 
 const own = consoleTest();
 const { journey, freshJourney } = own;

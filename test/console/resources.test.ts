@@ -1,12 +1,12 @@
 // Every list the console declares, in the same way: a limit, keyboard, a network that is gone, filters in the address, Back,
 // nothing found, and somebody who may not. A list that is declared later is walked without a line here.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import {
   makeMethod,
   makePayment,
@@ -15,7 +15,7 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
-import { enter, follow, leaveScreen } from '../support/pages.js';
+import { enter, follow, leaveScreen } from '../support/console/pages.js';
 
 const own = consoleTest();
 const { journey, freshJourney } = own;

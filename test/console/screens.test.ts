@@ -1,16 +1,16 @@
 // Every screen of the console on a trial that was filled: in both languages and themes, wide and narrow, with axe, and
 // photographed. The picture of the dashboard is that of the README (docs/console.png).
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { change } from '../../src/lib/database/db.js';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import { makeMethod, makeOrder, makePayment, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
-import { beyondTable, enter, follow, inaccessible, nowhere } from '../support/pages.js';
+import { beyondTable, enter, follow, inaccessible, nowhere } from '../support/console/pages.js';
 import { runCli } from '../support/processes.js';
 import { paidPayment } from '../support/refunds.js';
 import { until } from '../support/until.js';

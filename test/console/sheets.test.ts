@@ -1,17 +1,17 @@
 // Large files in and out, as an operator moves them: an import with bad rows, an export, an upload over a bad network.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { change, select } from '../../src/lib/database/db.js';
-import { consoleTest } from '../support/console-test.js';
+import { consoleTest } from '../support/console/console-test.js';
 import { makeAdmin, makeUser } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { askExport, endOf } from '../support/exports.js';
 import { errorFileOf, sheet } from '../support/imports.js';
-import { chooseEntry, beyondTable, enter, follow, hold, nowhere, signIn } from '../support/pages.js';
+import { chooseEntry, beyondTable, enter, follow, hold, nowhere, signIn } from '../support/console/pages.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 

@@ -1,5 +1,5 @@
 // The page beside an object store that answers downloads itself.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import type { Service } from '../support/service.js';
 

@@ -1,5 +1,5 @@
 // deploy/backup.sh and restore.sh: a backup while the service works, everything lost, all of it back on other servers.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFile } from 'node:child_process';
 import {
   existsSync,
@@ -20,13 +20,13 @@ import test from 'ava';
 import { projectRoot } from '../../config/environment.js';
 import type { MonthSum } from '../../src/models/figures/consistency.js';
 import { Client } from '../support/client.js';
-import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/servers/database.js';
 import { makeMethod, makeUser } from '../support/factories.js';
 import { paidPayment } from '../support/refunds.js';
-import { programPath } from '../support/faults.js';
+import { programPath } from '../support/servers/faults.js';
 import { png, sha256 } from '../support/files.js';
 import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startOwnRedis, type OwnRedis } from '../support/servers/redis.js';
 import { until } from '../support/until.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'backups-'));

@@ -1,6 +1,6 @@
 // The logs of PM2: deploy/logrotate.conf with Debian's logrotate while a process writes (only account and paths are replaced), and
 // what an API under PM2 says last.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { programPath } from '../support/faults.js';
+import { programPath } from '../support/servers/faults.js';
 import { until } from '../support/until.js';
 
 const home = mkdtempSync(join(tmpdir(), 'pm2-logs-'));

@@ -1,5 +1,5 @@
 // deploy/nginx.conf in a real nginx before two APIs; of the file only addresses and paths are replaced.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request, type RequestOptions } from 'node:https';
@@ -8,12 +8,12 @@ import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
-import { freePort } from '../support/free-port.js';
-import { OwnNginx } from '../support/nginx.js';
+import { freePort } from '../support/servers/free-port.js';
+import { OwnNginx } from '../support/servers/nginx.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
-import { SpanCollector } from '../support/span-collector.js';
+import { SpanCollector } from '../support/servers/span-collector.js';
 import { until } from '../support/until.js';
 
 // The certificate is the test's own.

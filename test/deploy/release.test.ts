@@ -1,5 +1,5 @@
 // The release command with real PM2: two releases under traffic with an upload and a migration, and back again.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';

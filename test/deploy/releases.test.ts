@@ -1,6 +1,6 @@
 // The release command with real PM2 over releases that are built already: which of them it goes back to and keeps, and that PM2
 // runs what the settings name.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

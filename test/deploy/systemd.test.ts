@@ -1,5 +1,5 @@
 // The units of deploy/systemd: systemd finds nothing wrong with them, they run what PM2 runs, and their commands come up.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { queueNames } from '../../src/lib/queue/names.js';
-import { freePort } from '../support/free-port.js';
+import { freePort } from '../support/servers/free-port.js';
 import { until } from '../support/until.js';
 
 const source = resolve(config.root, 'deploy/systemd');

@@ -1,5 +1,5 @@
 // Exports: what the files contain, whose they are, and how they come and go.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,12 +1,12 @@
 // The audit trail outlives Redis, the process that wrote it and the database: the entry of a write is committed with it, once.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { Client, type Answer } from '../support/client.js';
-import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/servers/database.js';
 import { makeMethod, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
 import { mustHold } from '../support/figures.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startOwnRedis, type OwnRedis } from '../support/servers/redis.js';
 import { until } from '../support/until.js';
 
 let database: OwnDatabase;

@@ -1,5 +1,5 @@
 // No single client blocks the process for others: neither by a very long query nor by an event stream it stops reading.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import test from 'ava';

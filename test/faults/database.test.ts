@@ -1,7 +1,7 @@
 // The database stopped, killed, frozen: no callback is acknowledged, and its effect follows once (docs/promises.md R1, R8).
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/open-results.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/open-results.js';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,10 +9,10 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { projectRoot } from '../../config/environment.js';
 import { Client } from '../support/client.js';
-import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
-import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { companiesTest, types, type Placed, type Type } from '../support/companies/companies.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/servers/database.js';
 import { callBack, makeMethod, makePayment, type MadePayment } from '../support/factories.js';
-import { deliver, type Notice } from '../support/notices.js';
+import { deliver, type Notice } from '../support/companies/notices.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';

@@ -1,15 +1,15 @@
 // A worker exits when it makes no progress (60 s), but survives longer outages and jobs: an exit would cut running exports
 // and imports, and the sweeper, which is what works without Redis.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { Queue } from 'bullmq';
 import { add } from '../../src/lib/queue/queue.js';
 import { queuePrefix } from '../../src/lib/queue/names.js';
 import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
-import { stateChanges, watchStates } from '../support/changes.js';
+import { stateChanges, watchStates } from '../support/model/changes.js';
 import { askExport, endOf } from '../support/exports.js';
 import { makeOrder, makeUser } from '../support/factories.js';
-import { beforeDatabase, beforeRedis } from '../support/faulty-proxy.js';
+import { beforeDatabase, beforeRedis } from '../support/servers/faulty-proxy.js';
 import { concluded, sheet, startImport } from '../support/imports.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
 import { startWorkerProcess, type TestProcess } from '../support/processes.js';

@@ -1,5 +1,5 @@
 // Exports survive faults of their worker, of Redis and of its connections: one good file, one notification (docs/promises.md R9).
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -19,10 +19,10 @@ import { somePaymentNumber } from '../support/factories.js';
 import { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
-import { beforeDatabase } from '../support/faulty-proxy.js';
+import { beforeDatabase } from '../support/servers/faulty-proxy.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startOwnRedis, type OwnRedis } from '../support/servers/redis.js';
 import { selectRow } from '../support/rows.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { openSocket, ticketOf } from '../support/socket.js';

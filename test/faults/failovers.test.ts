@@ -1,10 +1,10 @@
 // A database that answers but takes no writes: demoted, without its cluster, full, locked. Everything is answered 503 with
 // Retry-After and never 500, nothing is made twice, and a server that has become read-only is left.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import type { Connection } from 'mysql2/promise';
 import { Client, type Answer } from '../support/client.js';
-import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/servers/database.js';
 import { callBack, makeMethod, makePayment, makeUser, unique } from '../support/factories.js';
 import {
   killProcesses,
@@ -14,7 +14,7 @@ import {
   type TestProcess,
 } from '../support/processes.js';
 import { mustHold } from '../support/figures.js';
-import { databaseEnv, FaultyProxy } from '../support/faulty-proxy.js';
+import { databaseEnv, FaultyProxy } from '../support/servers/faulty-proxy.js';
 import { until } from '../support/until.js';
 
 /** Read-only, a read-only transaction, read-only mode, Galera without its cluster, Group Replication without its group. */

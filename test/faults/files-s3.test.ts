@@ -1,7 +1,7 @@
 // Files in S3 when something fails: a store that does not answer delays nothing but its files, a worker is killed while it
 // puts a merge together; and exports and imports, whose files go through the same storage.
-import '../support/environment.js';
-import { s3 } from '../support/s3-environment.js';
+import '../support/settings/environment.js';
+import { s3 } from '../support/settings/s3-environment.js';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import test from 'ava';
@@ -9,7 +9,7 @@ import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
 import { paymentKey } from '../../src/lib/values/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
-import { stateChanges, watchStates } from '../support/changes.js';
+import { stateChanges, watchStates } from '../support/model/changes.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf, readCsv } from '../support/exports.js';
 import { makePayment, makeUser, unique } from '../support/factories.js';

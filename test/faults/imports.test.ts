@@ -1,12 +1,12 @@
 // An import whose worker is killed or stopped, and whose Redis is emptied: each good row once, none lost (R9).
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 import { makeUser } from '../support/factories.js';
-import { beforeDatabase } from '../support/faulty-proxy.js';
+import { beforeDatabase } from '../support/servers/faulty-proxy.js';
 import {
   beyond,
   concluded,
@@ -20,7 +20,7 @@ import {
   stateOf,
 } from '../support/imports.js';
 import { startApi, type TestProcess } from '../support/processes.js';
-import { emptyRedis } from '../support/redis.js';
+import { emptyRedis } from '../support/servers/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 

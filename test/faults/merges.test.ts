@@ -1,7 +1,7 @@
 // Merges survive faults: a killed worker, an emptied or absent Redis, runs that overlap, a full disk. And notifications are the
 // outbox of their frames: when a worker is killed between commit and delivery, the frame is still sent.
-import '../support/environment.js';
-import { own } from '../support/own-redis-service.js';
+import '../support/settings/environment.js';
+import { own } from '../support/servers/own-redis-service.js';
 import test from 'ava';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';

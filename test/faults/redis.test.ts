@@ -1,8 +1,8 @@
 // Redis stopped, frozen, full, emptied, killed: callbacks are accepted and applied all the same (docs/promises.md R7).
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { select } from '../../src/lib/database/db.js';
-import { stateChanges, watchStates } from '../support/changes.js';
+import { stateChanges, watchStates } from '../support/model/changes.js';
 import { Client, type Answer } from '../support/client.js';
 import {
   callBack,
@@ -13,7 +13,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { FaultyProxy } from '../support/faulty-proxy.js';
+import { FaultyProxy } from '../support/servers/faulty-proxy.js';
 import {
   killProcesses,
   runCli,
@@ -22,7 +22,7 @@ import {
   type TestProcess,
 } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startOwnRedis, type OwnRedis } from '../support/servers/redis.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 

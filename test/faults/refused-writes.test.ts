@@ -1,6 +1,6 @@
 // A write that is answered 503 has not been booked, however slow the database was (docs/promises.md R8). Its log entry
 // commits with it, so the entry shows whether it was booked.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { change, insert, select } from '../../src/lib/database/db.js';
@@ -15,7 +15,7 @@ import {
   makeUser,
   unique,
 } from '../support/factories.js';
-import { beforeDatabase, type FaultyProxy } from '../support/faulty-proxy.js';
+import { beforeDatabase, type FaultyProxy } from '../support/servers/faulty-proxy.js';
 import { png } from '../support/files.js';
 import { holding } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';

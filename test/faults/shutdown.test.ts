@@ -1,5 +1,5 @@
 // API and worker stopped under load: what runs ends, nothing is lost, and they are gone within 10 s (R10).
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync, readdirSync } from 'node:fs';
@@ -12,10 +12,10 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
-import { stateChanges, watchStates } from '../support/changes.js';
+import { stateChanges, watchStates } from '../support/model/changes.js';
 import { openStream } from '../support/events.js';
 import { callBack, makeMethod, makePayment, type MadePayment } from '../support/factories.js';
-import { freePort } from '../support/free-port.js';
+import { freePort } from '../support/servers/free-port.js';
 import { connectionsAt, holding } from '../support/other-connection.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
@@ -60,7 +60,10 @@ const stored = async (paid: MadePayment[]): Promise<number> => {
 test.serial('a connection on its way to an ending API of a cluster is answered by another', async (t) => {
   const port = await freePort();
   const env = { ...process.env, PORT: String(port) };
-  const primary = fork(resolve(config.root, 'build/test/support/two-apis.js'), { env, stdio: 'ignore' });
+  const primary = fork(resolve(config.root, 'build/test/support/servers/two-apis.js'), {
+    env,
+    stdio: 'ignore',
+  });
   t.teardown(() => primary.kill('SIGKILL'));
   const ready: number[] = [];
   primary.on('message', (pid: number) => ready.push(pid));

@@ -3,7 +3,7 @@
 // failover without a word: nothing hangs, nothing is acknowledged that is not true, all is well within 15 s
 // (docs/operations.md, Timeouts). Tables that somebody else holds: requests are answered 503 in time, and a migration
 // waits for a table that is read without stopping those who come after it.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -18,7 +18,7 @@ import { Load, type Kind } from '../support/load.js';
 import { holding, otherConnection } from '../support/other-connection.js';
 import { startApi, startWorkerProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
-import { beforeDatabase, beforeRedis, type Loss, type FaultyProxy } from '../support/faulty-proxy.js';
+import { beforeDatabase, beforeRedis, type Loss, type FaultyProxy } from '../support/servers/faulty-proxy.js';
 import { until } from '../support/until.js';
 
 const recoveryMs = 15_000;

@@ -1,8 +1,8 @@
 // The worker: jobs outlive the process that ran them, and doing one twice changes nothing (docs/promises.md R9). Money that
 // a company gives back while the worker is killed is given and booked once (R24).
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/open-results.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/open-results.js';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'ava';
@@ -17,8 +17,8 @@ import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { paymentKey } from '../../src/lib/values/numbers.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
-import { stateChanges, watchStates } from '../support/changes.js';
-import { companiesTest } from '../support/companies.js';
+import { stateChanges, watchStates } from '../support/model/changes.js';
+import { companiesTest } from '../support/companies/companies.js';
 import {
   callBack,
   makeMethod,

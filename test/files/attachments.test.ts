@@ -1,5 +1,5 @@
 // /attachments and /attachments/chunk: which files and chunks are accepted, and how they are named, found and refused.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';

@@ -1,5 +1,5 @@
 // What hostile clients send as files, forms and connections: no 5xx, nothing left behind, no descriptor or memory lost.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import {
   existsSync,
   readdirSync,

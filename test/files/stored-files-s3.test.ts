@@ -1,6 +1,6 @@
 // The tests of stored-files.test.ts with the files in S3. And presigned downloads, which only S3 has.
-import '../support/environment.js';
-import '../support/s3-environment.js';
+import '../support/settings/environment.js';
+import '../support/settings/s3-environment.js';
 import test from 'ava';
 import { startApi } from '../support/processes.js';
 import { service } from './stored-files.test.js';

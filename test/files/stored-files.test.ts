@@ -1,5 +1,5 @@
 // /attachments and /attachments/chunk: files are stored whole, shown and removed. stored-files-s3.test.ts repeats it.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,7 +1,7 @@
 // What every answer must be, and what must hold in the database when all are given.
 import { errorCatalogue } from '../../src/lib/errors/catalogue.js';
 import { select } from '../../src/lib/database/db.js';
-import { mustAddUp } from '../support/balances.js';
+import { mustAddUp } from '../support/model/balances.js';
 import { mustMatchContract } from '../support/contract.js';
 import type { FuzzAnswer } from './send.js';
 import type { FuzzRequest } from './requests.js';

@@ -6,7 +6,7 @@
 // The callers themselves are spared: requests never name them, their roles or the permissions of the service as what to
 // change, nor the addresses they come from as what to block. What a caller may do to itself (sign out, spoil its password)
 // it does, and continues as a new administrator.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { adminPassword, production } from './production.js';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

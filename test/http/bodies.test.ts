@@ -1,5 +1,5 @@
 // Requests and answers: bodies, and the one envelope of every answer.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';

@@ -1,5 +1,5 @@
 // What browsers need: CORS headers, files without a token header, streams that reconnect, and forms as they send them.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { Client } from '../support/client.js';
 import { askExport, endOf } from '../support/exports.js';

@@ -1,6 +1,6 @@
 // No odd value makes a 5xx or an answer off the envelope: each one in every parameter and field of every route, with the
 // rest as it should be. test/fuzz makes requests that are odd all over.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import pLimit from 'p-limit';
 import Joi from 'joi';
 import test from 'ava';

@@ -1,6 +1,6 @@
 // Idempotency-Key: on every route that creates, a request repeated under its key makes nothing and answers the first record,
 // also when the process died between its commit and its answer.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { routes } from '../../src/api/routes.js';
 import { permissionOf } from '../../src/api/declare/route.js';
@@ -8,7 +8,7 @@ import { change, select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { askExport, endOf } from '../support/exports.js';
 import { makeAdmin, makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
-import { beforeDatabase } from '../support/faulty-proxy.js';
+import { beforeDatabase } from '../support/servers/faulty-proxy.js';
 import { holding, otherConnection } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { paidPayment } from '../support/refunds.js';

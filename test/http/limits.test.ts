@@ -1,6 +1,6 @@
 // One address or one administrator cannot use up the service: how often each may call, over all processes together, and how
 // many connections one process keeps open.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import test from 'ava';

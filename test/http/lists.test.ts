@@ -1,6 +1,6 @@
 // Rules of every list, of every time in requests and answers, and of every text: invisible characters are refused with an error
 // that names the field.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import Joi from 'joi';
 import { insert } from '../../src/lib/database/db.js';

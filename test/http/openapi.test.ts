@@ -1,6 +1,6 @@
 // The OpenAPI document, the page that shows it, the typed client and the samples for developers, and that PUT accepts what GET
 // answers and changes nothing, for every resource with both.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ import {
 } from '../support/factories.js';
 import { service } from '../support/shared-service.js';
 import { png } from '../support/files.js';
-import { alipayConfig, wechatConfig } from '../support/merchant.js';
+import { alipayConfig, wechatConfig } from '../support/companies/merchant.js';
 import { paidPayment } from '../support/refunds.js';
 
 const { admin } = service;

@@ -1,5 +1,5 @@
 // /imports: who sees an import, its progress, cancellation and deletion, and what remains of it.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';

@@ -1,6 +1,6 @@
 // POST /orders/import and /imports: what a file of orders becomes, and what is said about the rest of it. And the file of its failed
 // rows as they were sent, which become orders when they are corrected and sent again.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';

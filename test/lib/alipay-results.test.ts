@@ -1,22 +1,22 @@
 // What Alipay says of trades and refunds: believed when the raw text is signed and about ours, else nothing was learned. The raw
 // text is that of a member of its JSON.
-import '../support/environment.js';
-import '../support/local-gateways.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
 import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
 import { rawMembers } from '../../src/lib/channels/json-object.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newRefundNumber } from '../../src/lib/values/numbers.js';
-import { refusal } from '../support/alipay-ledger.js';
-import { AlipayPlatform } from '../support/alipay-platform.js';
+import { refusal } from '../support/companies/alipay-ledger.js';
+import { AlipayPlatform } from '../support/companies/alipay-platform.js';
 import {
   failsWith,
   resultsContract,
   said,
   strangeNumber,
   type PlacedPayment,
-} from '../support/results-contract.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+} from '../support/companies/results-contract.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 
 const amount = Money.from('2.30');
 const done = { state: 'succeeded', code: 'fund_change=Y', amount } as const;

@@ -1,5 +1,5 @@
 // The storage drivers: one contract, held by the local disk and by S3.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { S3Storage } from '../../src/lib/storage/s3.js';
 import type { S3Settings } from '../../src/lib/storage/s3-client.js';
 import { FileMissing, StorageUnavailable, type Storage } from '../../src/lib/storage/storage.js';
 import { sha256, textOf } from '../support/files.js';
-import { startS3, type S3Server } from '../support/s3.js';
+import { startS3, type S3Server } from '../support/servers/s3.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'storage-'));
 let server: S3Server;

@@ -1,6 +1,6 @@
 // Values by themselves: times, amounts, addresses, names of files, cells of sheets, secrets in texts, and which hosts are asked.
 // Most facts hold for any input; what a request does with them, test/http, test/files and test/trade say.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import dns, { type LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

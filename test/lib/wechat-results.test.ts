@@ -1,7 +1,7 @@
 // What WeChat Pay says of payments and refunds: trusted when it is signed and about ours, else nothing was learned. And data
 // sealed with the APIv3 key: opened completely or not at all.
-import '../support/environment.js';
-import '../support/local-gateways.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
 import { createCipheriv } from 'node:crypto';
 import test from 'ava';
 import type { TradeAnswer } from '../../src/lib/channels/channel.js';
@@ -9,10 +9,10 @@ import { openSealed } from '../../src/lib/channels/wechat-seal.js';
 import { wechat } from '../../src/lib/channels/wechat.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newPaymentNumber } from '../../src/lib/values/numbers.js';
-import { failsWith, resultsContract, strangeNumber } from '../support/results-contract.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
-import { refusal, shortNumber, type WechatState } from '../support/wechat-ledger.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
+import { failsWith, resultsContract, strangeNumber } from '../support/companies/results-contract.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
+import { refusal, shortNumber, type WechatState } from '../support/companies/wechat-ledger.js';
+import { WechatPlatform } from '../support/companies/wechat-platform.js';
 
 const amount = Money.from('2.30');
 const fen = (yuan: string): number => Number(Money.from(yuan).cents);

@@ -1,5 +1,5 @@
 // The changes of a write in the operation log, while others change the same record.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';

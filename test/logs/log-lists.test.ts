@@ -1,6 +1,6 @@
 // /operation-logs, /login-logs, /system-logs: lists with their filters, changes, deletion, retention.
-import '../support/environment.js';
-import '../support/no-captchas.js';
+import '../support/settings/environment.js';
+import '../support/settings/no-captchas.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { db, select } from '../../src/lib/database/db.js';

@@ -1,5 +1,5 @@
 // The operation and login logs as the worker writes them: complete and exactly once.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import type { OperationEntry } from '../../src/models/logs/operation-log.js';
@@ -10,9 +10,9 @@ import { readUserAgent } from '../../src/lib/values/user-agent.js';
 import { writeLogs } from '../../src/jobs/write-logs.js';
 import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
 import { consume, type RunningWorker } from '../../src/worker/consume.js';
-import { beforeDatabase } from '../support/faulty-proxy.js';
+import { beforeDatabase } from '../support/servers/faulty-proxy.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
-import { withoutRedis } from '../support/redis.js';
+import { withoutRedis } from '../support/servers/redis.js';
 import { writeLogins } from '../support/logs.js';
 import { startService, type Service } from '../support/service.js';
 import type { Client } from '../support/client.js';

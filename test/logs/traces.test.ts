@@ -1,16 +1,16 @@
 // What processes write. A trace id leads from an answer through the job it queued to the statements of both; sockets have a
 // line each too. Secrets never reach log lines, jobs, Redis or the log tables: canaries are sent everywhere and looked for.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { db, select } from '../../src/lib/database/db.js';
 import { connectRedis, disconnectRedis, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { withoutValues } from '../../src/lib/watch/statements.js';
 import { Client } from '../support/client.js';
 import { makeAdmin, makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
-import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
+import { alipayConfig, privateLine, wechatConfig } from '../support/companies/merchant.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
-import { keysLike } from '../support/redis.js';
+import { keysLike } from '../support/servers/redis.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 

@@ -1,8 +1,8 @@
 // 100,000 random balance changes from 64 clients over two API processes add up to the cent (docs/promises.md R15).
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
-import { changeBalances, mustAddUp } from '../support/balances.js';
+import { changeBalances, mustAddUp } from '../support/model/balances.js';
 import { makeUser } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';

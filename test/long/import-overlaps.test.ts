@@ -1,5 +1,5 @@
 // Two runs of one import at once, one of them frozen past its lock; and a file larger than the memory it may take.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { config } from '../../config/index.js';
@@ -15,7 +15,7 @@ import {
   startSheet,
 } from '../support/imports.js';
 import { startApi, type TestProcess } from '../support/processes.js';
-import { emptyRedis } from '../support/redis.js';
+import { emptyRedis } from '../support/servers/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 

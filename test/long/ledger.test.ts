@@ -1,12 +1,12 @@
 // A provider's ledger under kill -9 of API, worker, Redis and database in any order: what was acknowledged is what is paid (R1, R3).
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { Client } from '../support/client.js';
-import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/servers/database.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startOwnRedis, type OwnRedis } from '../support/servers/redis.js';
 import { until } from '../support/until.js';
 
 const parts = ['api', 'other api', 'worker', 'redis', 'database'] as const;

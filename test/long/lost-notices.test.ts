@@ -1,18 +1,18 @@
 // The ledgers of two payment companies beside ours while their callbacks are lost and parts are killed: no cent differs (R26).
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/open-results.js';
-import '../support/swift-questions.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/open-results.js';
+import '../support/settings/swift-questions.js';
 import test from 'ava';
-import { AlipayPlatform } from '../support/alipay-platform.js';
+import { AlipayPlatform } from '../support/companies/alipay-platform.js';
 import { Client } from '../support/client.js';
-import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/servers/database.js';
 import { makeUser } from '../support/factories.js';
-import { deliver, type Notice } from '../support/notices.js';
+import { deliver, type Notice } from '../support/companies/notices.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startOwnRedis, type OwnRedis } from '../support/servers/redis.js';
 import { until } from '../support/until.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
+import { WechatPlatform } from '../support/companies/wechat-platform.js';
 
 const payments = Number(process.env.LOST_NOTICES ?? 10_000);
 const lateOnes = payments / 10;

@@ -1,6 +1,6 @@
 // Half of the 2,000 sequences of npm run test:long; the halves run at the same time.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
-import { provesModelAtLength } from '../support/model-proof.js';
+import { provesModelAtLength } from '../support/model/model-proof.js';
 
 provesModelAtLength(test);

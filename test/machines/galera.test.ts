@@ -1,10 +1,10 @@
 // Galera of three nodes behind one writer address. Nodes die, go silent, are cut off from the others.
-import '../support/environment.js';
-import { databasePort } from '../support/own-address.js';
+import '../support/settings/environment.js';
+import { databasePort } from '../support/settings/own-address.js';
 import test from 'ava';
 import { closeDatabase } from '../../src/lib/database/db.js';
-import { startOwnGalera, type GaleraNode, type OwnGalera } from '../support/galera.js';
-import { Outages } from '../support/outage.js';
+import { startOwnGalera, type GaleraNode, type OwnGalera } from '../support/servers/galera.js';
+import { Outages } from '../support/servers/outage.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
 
 let galera: OwnGalera;

@@ -1,5 +1,5 @@
 // Two APIs and two workers behind HAProxy are one service: what one process stored, the next request finds at the other.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
@@ -14,7 +14,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
-import { startHaproxy, type OwnHaproxy } from '../support/haproxy.js';
+import { startHaproxy, type OwnHaproxy } from '../support/servers/haproxy.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';

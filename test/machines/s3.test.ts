@@ -1,4 +1,4 @@
 // Stored files once more, in OpenStack Swift.
-import '../support/environment.js';
-import '../support/swift-environment.js';
+import '../support/settings/environment.js';
+import '../support/settings/swift-environment.js';
 import '../files/stored-files.test.js';

@@ -1,15 +1,15 @@
 // Everything over TLS with accounts: MariaDB that wants TLS, Redis and Sentinels with users, as the files of deploy/ have them. Wrong
 // authorities, names and passwords get nobody in, and a fail-over works as without.
-import '../support/environment.js';
-import { databasePort } from '../support/own-address.js';
-import { foreign, own } from '../support/own-certificates.js';
+import '../support/settings/environment.js';
+import { databasePort } from '../support/settings/own-address.js';
+import { foreign, own } from '../support/settings/own-certificates.js';
 import test, { type ExecutionContext } from 'ava';
 import { closeDatabase, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
-import { OwnDatabase } from '../support/database.js';
-import { Outages } from '../support/outage.js';
+import { OwnDatabase } from '../support/servers/database.js';
+import { Outages } from '../support/servers/outage.js';
 import { killProcesses, runCli, startApi } from '../support/processes.js';
-import { startOwnSentinels, type OwnSentinels } from '../support/sentinel.js';
+import { startOwnSentinels, type OwnSentinels } from '../support/servers/sentinel.js';
 
 const tls = ({ cert, key }: typeof own): string[] => [`--ssl-cert=${cert}`, `--ssl-key=${key}`];
 

@@ -1,6 +1,6 @@
 // /blacklists: canonical ranges, enforced first.
-import '../support/environment.js';
-import '../support/trusted-proxy.js';
+import '../support/settings/environment.js';
+import '../support/settings/trusted-proxy.js';
 import test from 'ava';
 import { callBack, makeAdmin, makePayment } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';

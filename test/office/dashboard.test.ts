@@ -1,5 +1,5 @@
 // /dashboard: figures from grouped SQL, "today" in the zone of the request.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import moment from 'moment-timezone';
 import { change, select } from '../../src/lib/database/db.js';

@@ -1,5 +1,5 @@
 // /dictionaries: types and their entries, and unique codes.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { unique } from '../support/factories.js';
 import { service } from '../support/shared-service.js';

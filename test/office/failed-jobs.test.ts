@@ -1,5 +1,5 @@
 // /queues and /failed-jobs: what failed for good is stored, notified, retried and dropped; a retry never does anything twice.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { Queue } from 'bullmq';
@@ -13,7 +13,7 @@ import {
   storeFailure,
   type FailedJobRecord,
 } from '../../src/models/office/failed-job.js';
-import { stateChanges, watchStates } from '../support/changes.js';
+import { stateChanges, watchStates } from '../support/model/changes.js';
 import { askExport, endOf, fileOf } from '../support/exports.js';
 import { callBack, makeOrder, makePayment, makeUser, unique } from '../support/factories.js';
 import { startImport } from '../support/imports.js';

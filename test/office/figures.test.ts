@@ -1,5 +1,5 @@
 // Figures that every open page requests, beside very many rows: unread notifications at every process, and what a page reads.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change } from '../../src/lib/database/db.js';

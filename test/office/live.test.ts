@@ -1,5 +1,5 @@
 // Pushed data: notifications over the WebSocket, event streams, and both ending with their session. Two API processes.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { once } from 'node:events';
 import { statfs } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
@@ -11,7 +11,7 @@ import { patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { change, db, select } from '../../src/lib/database/db.js';
 import { deliver } from '../../src/models/office/notification.js';
 import { changing } from '../../src/models/tables/versions.js';
-import { keysLike } from '../support/redis.js';
+import { keysLike } from '../support/servers/redis.js';
 import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import {

@@ -1,5 +1,5 @@
 // /metrics, /healthz and /readyz of API and worker, and the alert rules and dashboard that read them.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -16,7 +16,7 @@ import { Client } from '../support/client.js';
 import { callBack, makePayment } from '../support/factories.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startOwnRedis, type OwnRedis } from '../support/servers/redis.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 

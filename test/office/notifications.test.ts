@@ -1,5 +1,5 @@
 // POST /notifications: rows first, all or none, whatever is unavailable; then a job that pushes them to the sockets.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';
@@ -11,7 +11,7 @@ import type { Credential } from '../../src/models/access/sign-in.js';
 import { outcome } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { startApi, startWorkerProcess } from '../support/processes.js';
-import { withoutRedis } from '../support/redis.js';
+import { withoutRedis } from '../support/servers/redis.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';

@@ -1,5 +1,5 @@
 // The search over records of every kind: what finds them, and who.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import type { Client } from '../support/client.js';
 import { callBack, makeAdmin, makePayment, makeUser, signedInWith, unique } from '../support/factories.js';

@@ -1,5 +1,5 @@
 // The command line where it changes much at once: migrations, maintenance, queues, money that is stuck. And how it is found.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { makeMethod, makePayment, unique, type MadePayment } from '../support/fa
 import { runCli, startApi, startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
+import { WechatPlatform } from '../support/companies/wechat-platform.js';
 
 const service = serviceTest({ withWorker: false });
 let methodId: number;

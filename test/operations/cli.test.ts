@@ -1,5 +1,5 @@
 // The command line of the operators, run as they run it: without the API, against the real servers.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

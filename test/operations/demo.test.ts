@@ -1,5 +1,5 @@
 // `npm run demo`: data that looks real, made by the service's own models, once.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
 import { runCli } from '../support/processes.js';

@@ -1,5 +1,5 @@
 // The MariaDB and Redis that commands start: restarted when they end, stopped with the command.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';

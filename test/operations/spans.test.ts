@@ -1,6 +1,6 @@
 // Spans: a callback and an export as one trace from the request over the job to its statements, in a real collector; and a
 // collector that is unavailable or silent delays nothing.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ import { askExport, endOf } from '../support/exports.js';
 import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
 import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { processesTest } from '../support/processes-test.js';
-import { kinds, SpanCollector, type TakenSpan } from '../support/span-collector.js';
+import { kinds, SpanCollector, type TakenSpan } from '../support/servers/span-collector.js';
 import { until } from '../support/until.js';
 
 let collector: SpanCollector;

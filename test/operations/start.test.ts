@@ -1,6 +1,6 @@
 // Starting: several processes at once on a database that does not exist yet, settings that refuse a start, another APP_KEY,
 // and migrations back and forth.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { environment } from '../support/environment.js';
+import { environment } from '../support/settings/environment.js';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';
 import { db, select } from '../../src/lib/database/db.js';
 import { underClaim } from '../../src/models/tables/claim.js';
@@ -24,7 +24,7 @@ import {
   type MadeAdmin,
 } from '../support/factories.js';
 import { Client } from '../support/client.js';
-import { beforeDatabase } from '../support/faulty-proxy.js';
+import { beforeDatabase } from '../support/servers/faulty-proxy.js';
 import {
   killProcesses,
   runCli,

@@ -1,13 +1,13 @@
 // The storage is marked at the first start; a process on a machine whose storage is another one does not lose uploads in silence.
 // A shared folder may hang, so that opening a file in it or asking for its size never returns: processes start all the same.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { environment } from '../support/environment.js';
+import { environment } from '../support/settings/environment.js';
 import { select } from '../../src/lib/database/db.js';
 import { withTimeout } from '../../src/lib/process/timers.js';
 import { Client } from '../support/client.js';

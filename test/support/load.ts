@@ -2,7 +2,7 @@
 // and a check in the database that everything acknowledged is there exactly once.
 import { setInterval } from 'node:timers/promises';
 import { select } from '../../src/lib/database/db.js';
-import { mustAddUp } from './balances.js';
+import { mustAddUp } from './model/balances.js';
 import type { Answer, Client } from './client.js';
 import type { Figures } from './figures.js';
 import { makeUser, mockCallback, unique, type MadeOrder, type MadePayment } from './factories.js';

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../config/index.js';
 import { withFileLimit } from './file-limit.js';
-import { freePort } from './free-port.js';
+import { freePort } from './servers/free-port.js';
 
 export interface TestProcess {
   child: ChildProcess;

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { config } from '../../config/index.js';
-import { freePort } from './free-port.js';
+import { freePort } from './servers/free-port.js';
 import { until } from './until.js';
 
 const run = promisify(execFile);

@@ -12,7 +12,7 @@ import { connectRedis, disconnectRedis } from '../../src/lib/redis/redis.js';
 import { seed } from '../../src/models/access/seed.js';
 import { startWorker } from '../../src/worker/worker.js';
 import { Client } from './client.js';
-import { portOf } from './free-port.js';
+import { portOf } from './servers/free-port.js';
 import { prepareTestDatabase } from './prepared-database.js';
 
 export interface Service {

@@ -1,7 +1,7 @@
 // Lists of orders and payments: their filters, and pages over many months, which equal the slices of the whole list, filtered and
 // sorted by hand. Lists of many rows: deep pages from both ends, logs by time and by record, payments of an assignee. Figures
 // and maintenance beside many rows. And totals: exact while counting is quick, else at most twenty times as old as counting takes.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { bulk, change, db, select } from '../../src/lib/database/db.js';

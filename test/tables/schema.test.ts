@@ -1,5 +1,5 @@
 // Every table has a class, and every class matches its table.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';

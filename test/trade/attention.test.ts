@@ -1,6 +1,6 @@
 // Payments that a person must look at or that wait for too long: listed, notified once, dismissed when they are handled. And
 // the instants of a payment: each state has its own, which no later event changes.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { notificationsOf } from '../support/callbacks.js';

@@ -1,5 +1,5 @@
 // Received callbacks: how long they are stored (CALLBACK_RETENTION_DAYS), and what is too long to store.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';

@@ -1,12 +1,12 @@
 // Every channel keeps the channel contract. Placing with Alipay: an address that its gateway accepts and that nobody can alter.
 // Placing with WeChat Pay: the request, which answers are trusted, and the handling of all others.
-import '../support/environment.js';
-import '../support/local-gateways.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
 import { createPublicKey, verify } from 'node:crypto';
 import test from 'ava';
 import { allChannels } from '../../src/lib/channels/index.js';
 import { select } from '../../src/lib/database/db.js';
-import { AlipayPlatform } from '../support/alipay-platform.js';
+import { AlipayPlatform } from '../support/companies/alipay-platform.js';
 import { trace, untouched } from '../support/callbacks.js';
 import { outcome } from '../support/client.js';
 import {
@@ -19,11 +19,11 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
-import { ownWechat, WechatPlatform, type WechatMood } from '../support/wechat-platform.js';
+import { ownWechat, WechatPlatform, type WechatMood } from '../support/companies/wechat-platform.js';
 
 const service = serviceTest();
 let wechat: WechatPlatform;

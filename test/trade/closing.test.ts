@@ -1,9 +1,9 @@
 // What a company's answer does to a payment and its order: closing, expiring, failing, and answers that do not count. Payments
 // in doubt: when their company is asked again, and when the service notifies a person. And the account of a method, which
 // stays while its company owes an answer and can be corrected otherwise.
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/open-results.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/open-results.js';
 import test from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
 import { expireOrder } from '../../src/jobs/expire-order.js';
@@ -17,17 +17,24 @@ import {
   unfollow,
 } from '../../src/models/trade/payment-follow-up.js';
 import { sweep } from '../../src/worker/sweeper.js';
-import { AlipayPlatform } from '../support/alipay-platform.js';
+import { AlipayPlatform } from '../support/companies/alipay-platform.js';
 import { notificationsOf, untouched } from '../support/callbacks.js';
 import type { Answer } from '../support/client.js';
-import { companiesTest, growOlder, makeDue, runDue, types, type Placed } from '../support/companies.js';
+import {
+  companiesTest,
+  growOlder,
+  makeDue,
+  runDue,
+  types,
+  type Placed,
+} from '../support/companies/companies.js';
 import { makeOrder, makePaymentOf, placePayment, unique } from '../support/factories.js';
-import { refused, unverifiable, yes, type NoticeAnswer } from '../support/notices.js';
+import { refused, unverifiable, yes, type NoticeAnswer } from '../support/companies/notices.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { booksOf } from '../support/refunds.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
-import type { ResultMood } from '../support/result-dials.js';
+import type { ResultMood } from '../support/companies/result-dials.js';
 import { until } from '../support/until.js';
 
 // Without a worker nothing is asked but by these tests.

@@ -1,10 +1,10 @@
 // Two API processes and a worker process. Many callbacks at once have one effect, and nobody ever sees half of it; totals of
 // lists are exact right after a write.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
-import { stateChanges, watchStates } from '../support/changes.js';
+import { stateChanges, watchStates } from '../support/model/changes.js';
 import {
   callBack,
   makeMethod,

@@ -1,7 +1,7 @@
 // Deployments that differ by a setting: production, fewer gateways, results of companies closed, modules switched off, more
 // times in the zone of the request.
-import '../support/environment.js';
-import '../support/local-gateways.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { outcome, type Client } from '../support/client.js';
-import { companiesTest, types } from '../support/companies.js';
+import { companiesTest, types } from '../support/companies/companies.js';
 import {
   callBack,
   makeAdmin,
@@ -20,14 +20,14 @@ import {
   placePayment,
   unique,
 } from '../support/factories.js';
-import { portOf } from '../support/free-port.js';
-import { wechatConfig } from '../support/merchant.js';
-import { deliver } from '../support/notices.js';
+import { portOf } from '../support/servers/free-port.js';
+import { wechatConfig } from '../support/companies/merchant.js';
+import { deliver } from '../support/companies/notices.js';
 import { startApi } from '../support/processes.js';
 import { paidPayment } from '../support/refunds.js';
-import { newCertificate, newRsaKeys } from '../support/rsa-keys.js';
+import { newCertificate, newRsaKeys } from '../support/companies/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
-import { WechatPlatform } from '../support/wechat-platform.js';
+import { WechatPlatform } from '../support/companies/wechat-platform.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);

@@ -1,6 +1,6 @@
 // Money that arrives twice, late, under a used number or without proof: always recorded, always notified, never applied twice. And
 // random sequences of everything that can happen to orders and payments, compared with a small model; test/long/ runs many more.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { announce } from '../../src/lib/redis/changes.js';
@@ -11,7 +11,7 @@ import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { payablePayment } from '../../src/models/trade/payment-placement.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { notificationsOf, trace as traceOf, untouched } from '../support/callbacks.js';
-import { watchStates } from '../support/changes.js';
+import { watchStates } from '../support/model/changes.js';
 import {
   callBack,
   makeCompanyMethod,
@@ -23,12 +23,12 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { alipayConfig, wechatConfig } from '../support/merchant.js';
-import { proveModel } from '../support/model-proof.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+import { alipayConfig, wechatConfig } from '../support/companies/merchant.js';
+import { proveModel } from '../support/model/model-proof.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
-import { inThisThread } from '../support/system-under-test.js';
+import { inThisThread } from '../support/model/system-under-test.js';
 import {
   connectionsAt,
   holding,
@@ -37,8 +37,8 @@ import {
   otherConnection,
 } from '../support/other-connection.js';
 import { until } from '../support/until.js';
-import { shortNumber } from '../support/wechat-ledger.js';
-import { sealed } from '../support/wechat-signature.js';
+import { shortNumber } from '../support/companies/wechat-ledger.js';
+import { sealed } from '../support/companies/wechat-signature.js';
 
 const service = serviceTest({ withWorker: false });
 let methodId: number;

@@ -1,9 +1,9 @@
 // Refunds that wait for a person: those above REFUND_APPROVAL_ABOVE for another administrator than the one who requested them,
 // and all of a payment whose company reports a refund that was not made here, until somebody has looked.
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/open-results.js';
-import '../support/refund-approvals.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/open-results.js';
+import '../support/settings/refund-approvals.js';
 import test, { type ExecutionContext } from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
 import { change, db, select } from '../../src/lib/database/db.js';
@@ -13,11 +13,18 @@ import { checkEquations } from '../../src/models/figures/consistency.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { consume } from '../../src/worker/consume.js';
 import { startWorker } from '../../src/worker/worker.js';
-import type { NoticeForm } from '../support/alipay-platform.js';
+import type { NoticeForm } from '../support/companies/alipay-platform.js';
 import { outcome, type Client } from '../support/client.js';
-import { companiesTest, makeDue, runDue, types, type Placed, type Type } from '../support/companies.js';
+import {
+  companiesTest,
+  makeDue,
+  runDue,
+  types,
+  type Placed,
+  type Type,
+} from '../support/companies/companies.js';
 import { makeMethod, signedInWith, type MadePayment } from '../support/factories.js';
-import type { NoticeAnswer } from '../support/notices.js';
+import type { NoticeAnswer } from '../support/companies/notices.js';
 import { holdingPayment, lockWaits } from '../support/other-connection.js';
 import { booksOf, paidPayment, refundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';

@@ -1,7 +1,7 @@
 // POST /payment-methods/{id}/test: whether a callback signed with what is stored would be accepted, and why not.
-import '../support/environment.js';
-import '../support/short-deadlines.js';
-import '../support/private-address.js';
+import '../support/settings/environment.js';
+import '../support/settings/short-deadlines.js';
+import '../support/settings/private-address.js';
 import { createPublicKey } from 'node:crypto';
 import { createServer, request, type Server } from 'node:http';
 import { once } from 'node:events';
@@ -17,10 +17,10 @@ import {
   mockCallback,
   placePayment,
 } from '../support/factories.js';
-import { portOf } from '../support/free-port.js';
-import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
+import { portOf } from '../support/servers/free-port.js';
+import { alipayConfig, privateLine, wechatConfig } from '../support/companies/merchant.js';
 import { holding } from '../support/other-connection.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { startApi } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';

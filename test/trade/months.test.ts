@@ -1,5 +1,5 @@
 // Month partitions: a callback in the month after its payment, months without a partition, a clock far ahead.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { setClock, stopClock } from '../../src/lib/values/clock.js';
 import { change, db, select } from '../../src/lib/database/db.js';

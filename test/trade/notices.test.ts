@@ -1,19 +1,19 @@
 // Notices while PAYMENT_CHANNEL_RESULTS opens them. Of WeChat Pay: only notices signed, sealed and meant for this merchant pay. And
 // their keys: certificates that cannot be downloaded again, and one APIv3 key among many methods. Of Alipay: every field is signed,
 // and meant for this application.
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/open-results.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/open-results.js';
 import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { fieldsOf } from '../../src/lib/input/body-fields.js';
 import { setClock } from '../../src/lib/values/clock.js';
 import { Money } from '../../src/lib/values/money.js';
-import type { NoticeDials, NoticeForm } from '../support/alipay-platform.js';
+import type { NoticeDials, NoticeForm } from '../support/companies/alipay-platform.js';
 import { untouched } from '../support/callbacks.js';
 import { outcome } from '../support/client.js';
-import { companiesTest, type Placed } from '../support/companies.js';
+import { companiesTest, type Placed } from '../support/companies/companies.js';
 import { makeOrder, placePayment } from '../support/factories.js';
 import {
   deliver,
@@ -23,10 +23,10 @@ import {
   yes,
   type Notice,
   type NoticeAnswer,
-} from '../support/notices.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+} from '../support/companies/notices.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
-import { ownWechat, type WechatPlatform } from '../support/wechat-platform.js';
+import { ownWechat, type WechatPlatform } from '../support/companies/wechat-platform.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);

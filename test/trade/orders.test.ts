@@ -1,5 +1,5 @@
 // /orders and /payments: the fields and states of an order, and the payments that are made, placed, asked for and found for it.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { expireOrder } from '../../src/jobs/expire-order.js';

@@ -1,6 +1,6 @@
 // /payment-methods: types, their required configuration, and secrets that are never shown. And a callback that is refused because
 // of our configuration pays after the correction, exactly once.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
@@ -18,8 +18,8 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+import { alipayConfig, privateLine, wechatConfig } from '../support/companies/merchant.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 

@@ -1,6 +1,6 @@
 // {host}/api/payment/notify/{type}: which callbacks are accepted, refused and stored (docs/api.md, 13), also authentic ones
 // that contradict the payment: amount, third-party number, state of the order. And none pays with a wrong signature.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/database/db.js';
@@ -19,7 +19,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { alipayConfig } from '../support/merchant.js';
+import { alipayConfig } from '../support/companies/merchant.js';
 import { selectRow } from '../support/rows.js';
 import { service } from '../support/shared-service.js';
 

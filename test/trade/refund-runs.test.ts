@@ -1,8 +1,8 @@
 // Refunds at their company: none is lost, paid twice or trusted without a query, and the books of both companies equal ours,
 // whatever happens between. Whether refunds and balances add up: checked by doctor and verify, notified once a day.
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/open-results.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/open-results.js';
 import test, { type ExecutionContext } from 'ava';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';
 import { change, select } from '../../src/lib/database/db.js';
@@ -13,14 +13,14 @@ import { nextAsk } from '../../src/models/trade/refund-schedule.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
 import { outcome } from '../support/client.js';
-import { companiesTest, runDue, types, type Placed, type Type } from '../support/companies.js';
+import { companiesTest, runDue, types, type Placed, type Type } from '../support/companies/companies.js';
 import { runCli } from '../support/processes.js';
 import { booksOf, refundPart, refundRow, type RefundRow } from '../support/refunds.js';
 import { connectionsAt, holdingPayment, lockWaits, otherConnection } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
-import { refusal } from '../support/wechat-ledger.js';
-import type { RefundContent } from '../support/wechat-refunds.js';
+import { refusal } from '../support/companies/wechat-ledger.js';
+import type { RefundContent } from '../support/companies/wechat-refunds.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);

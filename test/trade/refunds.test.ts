@@ -1,5 +1,5 @@
 // /refunds: the remaining amount of a payment is refunded once, to its channel or to the balance.
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
@@ -16,7 +16,7 @@ import {
   somePaymentNumber,
   unique,
 } from '../support/factories.js';
-import { wechatConfig } from '../support/merchant.js';
+import { wechatConfig } from '../support/companies/merchant.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { service } from '../support/shared-service.js';
 import { until } from '../support/until.js';

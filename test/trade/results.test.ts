@@ -1,8 +1,8 @@
 // Results of companies. Rules for the notices of every company: one effect however often they arrive, and only stored ones are
 // acknowledged. And payments whose callbacks never arrived: their companies are asked, and only signed answers move money.
-import '../support/environment.js';
-import '../support/local-gateways.js';
-import '../support/open-results.js';
+import '../support/settings/environment.js';
+import '../support/settings/local-gateways.js';
+import '../support/settings/open-results.js';
 import test from 'ava';
 import { openApiDocument } from '../../src/api/declare/openapi.js';
 import { routes } from '../../src/api/payment-notify.js';
@@ -12,7 +12,14 @@ import { setClock } from '../../src/lib/values/clock.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { untouched } from '../support/callbacks.js';
 import { outcome } from '../support/client.js';
-import { companiesTest, growOlder, makeDue, types, type Placed, type Type } from '../support/companies.js';
+import {
+  companiesTest,
+  growOlder,
+  makeDue,
+  types,
+  type Placed,
+  type Type,
+} from '../support/companies/companies.js';
 import { callBack, makePayment, type MadePayment } from '../support/factories.js';
 import {
   deliver,
@@ -22,11 +29,11 @@ import {
   yes,
   type Notice,
   type NoticeAnswer,
-} from '../support/notices.js';
+} from '../support/companies/notices.js';
 import { holding, holdingPayment } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+import { newRsaKeys } from '../support/companies/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 

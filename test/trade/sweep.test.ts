@@ -1,5 +1,5 @@
 // One sweep queues every row without a job, however many there are, and none twice. Money is settled before orders expire.
-import '../support/environment.js';
+import '../support/settings/environment.js';
 import test from 'ava';
 import { Queue } from 'bullmq';
 import { config } from '../../config/index.js';

@@ -1,9 +1,9 @@
 // Two tenants and a deployment without one, side by side on one database server and one Redis.
-import '../support/environment.js';
-import '../support/tenant.js';
+import '../support/settings/environment.js';
+import '../support/settings/tenant.js';
 import test from 'ava';
-import { keysLike } from '../support/redis.js';
-import { environment } from '../support/environment.js';
+import { keysLike } from '../support/servers/redis.js';
+import { environment } from '../support/settings/environment.js';
 import { db, select } from '../../src/lib/database/db.js';
 import { outcome, type Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';

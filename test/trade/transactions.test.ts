@@ -1,6 +1,6 @@
 // Deadlocks and lock timeouts: the whole transaction is rolled back and run again, for some seconds (docs/promises.md).
-import '../support/environment.js';
-import '../support/short-deadlines.js';
+import '../support/settings/environment.js';
+import '../support/settings/short-deadlines.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { afterCommit, change, db, select, transact } from '../../src/lib/database/db.js';

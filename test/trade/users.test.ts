@@ -1,9 +1,9 @@
 // /users and /user-balance-logs: customers, when they can be deleted, and their money, exact and once (docs/promises.md R15).
-import '../support/shared-environment.js';
+import '../support/settings/shared-environment.js';
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
 import { matchPassword } from '../../src/lib/secrets/password.js';
-import { changeBalances, mustAddUp } from '../support/balances.js';
+import { changeBalances, mustAddUp } from '../support/model/balances.js';
 import { outcome, type Client } from '../support/client.js';
 import { makeOrder, makeUser, signedInWith, unique } from '../support/factories.js';
 import { holding, lockWaits } from '../support/other-connection.js';

@@ -1,9 +1,9 @@
 // Random balance changes from many clients at once, and a check that their logs add up (docs/promises.md R15).
 import { randomInt } from 'node:crypto';
-import { select } from '../../src/lib/database/db.js';
-import type { Client } from './client.js';
-import { unique } from './factories.js';
-import { selectRow } from './rows.js';
+import { select } from '../../../src/lib/database/db.js';
+import type { Client } from '../client.js';
+import { unique } from '../factories.js';
+import { selectRow } from '../rows.js';
 
 const clients = 64;
 

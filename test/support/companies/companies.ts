@@ -1,13 +1,13 @@
 // Both payment companies with a method each, for tests of queries and refunds.
 import test from 'ava';
-import { change } from '../../src/lib/database/db.js';
-import { runRefund } from '../../src/models/trade/refund-run.js';
-import { trace } from './callbacks.js';
+import { change } from '../../../src/lib/database/db.js';
+import { runRefund } from '../../../src/models/trade/refund-run.js';
+import { trace } from '../callbacks.js';
 import { AlipayPlatform, type NoticeForm } from './alipay-platform.js';
-import { makeCompanyMethod, makeOrder, placePayment, type MadePayment } from './factories.js';
+import { makeCompanyMethod, makeOrder, placePayment, type MadePayment } from '../factories.js';
 import { deliver, type Notice, type NoticeAnswer } from './notices.js';
-import { refundRow, type RefundRow } from './refunds.js';
-import type { Service } from './service.js';
+import { refundRow, type RefundRow } from '../refunds.js';
+import type { Service } from '../service.js';
 import { WechatPlatform } from './wechat-platform.js';
 
 export interface Placed extends MadePayment {

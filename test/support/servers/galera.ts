@@ -7,7 +7,7 @@ import { OwnDatabase } from './database.js';
 import { deployed } from './faults.js';
 import { freePort } from './free-port.js';
 import { startDatabaseProxy, type OwnHaproxy } from './haproxy.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 export class GaleraNode extends OwnDatabase {
   #starting: string[] = [];

@@ -1,12 +1,12 @@
 // The service for sequences of commands, with restarts of its processes and loss of its Redis.
-import { listen } from '../../src/api/http/server.js';
-import { consume, type RunningWorker } from '../../src/worker/consume.js';
-import type { Client } from './client.js';
-import { makeMethod } from './factories.js';
-import { portOf } from './free-port.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from './processes.js';
-import { emptyRedis } from './redis.js';
-import { startService, type Service } from './service.js';
+import { listen } from '../../../src/api/http/server.js';
+import { consume, type RunningWorker } from '../../../src/worker/consume.js';
+import type { Client } from '../client.js';
+import { makeMethod } from '../factories.js';
+import { portOf } from '../servers/free-port.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../processes.js';
+import { emptyRedis } from '../servers/redis.js';
+import { startService, type Service } from '../service.js';
 
 export interface SystemUnderTest {
   admin: Client;

@@ -2,7 +2,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newCertificate, newRsaKeys } from './rsa-keys.js';
+import { newCertificate, newRsaKeys } from '../companies/rsa-keys.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
 

@@ -1,13 +1,13 @@
 // Plays random sequences of commands and compares every answer and every row with the model.
 import type { ExecutionContext, TestFn } from 'ava';
 import fc from 'fast-check';
-import { select } from '../../src/lib/database/db.js';
+import { select } from '../../../src/lib/database/db.js';
 import { stateChanges, watchStates } from './changes.js';
-import { makeUser } from './factories.js';
+import { makeUser } from '../factories.js';
 import { anyStep, commandNames, perform } from './payment-commands.js';
 import { Model } from './payment-model.js';
 import { inOwnProcesses, type SystemUnderTest } from './system-under-test.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 interface Proof {
   runs: number;

@@ -8,7 +8,7 @@ import { AlipayLedger } from './alipay-ledger.js';
 import { AlipayRefunds } from './alipay-refunds.js';
 import { AlipayResults } from './alipay-results.js';
 import { beijing, requestProblem, signatureOf, signedText, type NoticeForm } from './alipay-signature.js';
-import { portOf } from './free-port.js';
+import { portOf } from '../servers/free-port.js';
 import { merchantKeys } from './merchant.js';
 import type { Notice } from './notices.js';
 import { newRsaKeys, type RsaKeys } from './rsa-keys.js';

@@ -1,7 +1,7 @@
 // Two APIs at one port, as PM2 runs them: this process distributes the connections, restarts an API that has ended, and sends the
 // pid of each that is ready. A number blocks this process for so many milliseconds, like a busy one.
 import cluster from 'node:cluster';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 
 function start(): void {
   const worker = cluster.fork();

@@ -1,5 +1,5 @@
 // Orders and payments by the rules, in memory, to compare the service with.
-import { select } from '../../src/lib/database/db.js';
+import { select } from '../../../src/lib/database/db.js';
 
 export interface ModelOrder {
   order_no: string;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { untouched } from './callbacks.js';
+import { untouched } from '../callbacks.js';
 
 /** A notice as its company sends it. */
 export interface Notice {

@@ -8,9 +8,9 @@ import {
   type MethodConfig,
   type RefundAnswer,
   type RefundOrder,
-} from '../../src/lib/channels/channel.js';
-import { Money } from '../../src/lib/values/money.js';
-import { newOrderNumber, newPaymentNumber, newRefundNumber } from '../../src/lib/values/numbers.js';
+} from '../../../src/lib/channels/channel.js';
+import { Money } from '../../../src/lib/values/money.js';
+import { newOrderNumber, newPaymentNumber, newRefundNumber } from '../../../src/lib/values/numbers.js';
 import type { ResultDials, ResultMood } from './result-dials.js';
 
 /** Common parts of the companies' emulators. */

@@ -1,6 +1,6 @@
 // A private Redis of a test, configured as for production: append-only file, no eviction.
 import { Redis, type RedisOptions } from 'ioredis';
-import { matchingKeys, patientRedis as redis } from '../../src/lib/redis/redis.js';
+import { matchingKeys, patientRedis as redis } from '../../../src/lib/redis/redis.js';
 import { OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 

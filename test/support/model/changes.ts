@@ -1,5 +1,5 @@
 // Records every change of state of orders and payments by triggers in the database.
-import { db, select } from '../../src/lib/database/db.js';
+import { db, select } from '../../../src/lib/database/db.js';
 
 interface StateChange {
   number: string;

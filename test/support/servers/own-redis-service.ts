@@ -3,7 +3,7 @@
 import test from 'ava';
 import { likelyPort } from './free-port.js';
 import type { OwnRedis } from './redis.js';
-import type { Service } from './service.js';
+import type { Service } from '../service.js';
 
 // Chosen at once, because tests must be declared before anything is waited for.
 const port = likelyPort();
@@ -18,14 +18,14 @@ test.before(async () => {
   const { OwnRedis } = await import('./redis.js');
   own.redis = new OwnRedis(port);
   await own.redis.start();
-  const { startService } = await import('./service.js');
+  const { startService } = await import('../service.js');
   service = await startService({ withWorker: false });
   own.admin = service.admin;
   own.adminId = (await own.admin.get('/info')).data.id;
 });
 
 test.after.always(async () => {
-  const { killProcesses } = await import('./processes.js');
+  const { killProcesses } = await import('../processes.js');
   await killProcesses();
   await service?.stop();
   await own.redis?.remove();

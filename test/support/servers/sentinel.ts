@@ -5,7 +5,7 @@ import type { RedisOptions } from 'ioredis';
 import { deployed, ownFolder, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 import { OwnRedis, withoutRedis } from './redis.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 /** Certificate and key of servers that speak TLS only and know accounts. */
 interface Secured {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { ExecutionContext } from 'ava';
-import { portOf } from './free-port.js';
+import { portOf } from '../servers/free-port.js';
 import { merchantKeys } from './merchant.js';
 import type { Notice } from './notices.js';
 import type { Answer } from './result-dials.js';

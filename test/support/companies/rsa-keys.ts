@@ -19,7 +19,7 @@ export interface RsaKeys {
 }
 
 // Generating a pair takes a sixth of a second, so these are ready ones of 2048 bits, which protect nothing.
-const ready = readFileSync('test/support/rsa-keys.txt', 'utf8').trim().split('\n');
+const ready = readFileSync('test/support/companies/rsa-keys.txt', 'utf8').trim().split('\n');
 
 /** A pair that is used once in this process. */
 export function newRsaKeys(modulusLength = 2048): RsaKeys {

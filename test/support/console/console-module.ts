@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 
 const from = resolve(config.root, 'console/src');
 const to = resolve(config.root, 'build/console-modules');

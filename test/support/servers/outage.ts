@@ -1,13 +1,13 @@
 // A load during the failover of a server: how long callers and the worker were not served, and whether everything
 // acknowledged is there exactly once.
 import type { ExecutionContext } from 'ava';
-import { select } from '../../src/lib/database/db.js';
-import { Client } from './client.js';
-import { makeMethod, makeOrder } from './factories.js';
-import { mustHold } from './figures.js';
-import { Load } from './load.js';
-import { startApi, startWorkerProcess, type TestProcess } from './processes.js';
-import { until } from './until.js';
+import { select } from '../../../src/lib/database/db.js';
+import { Client } from '../client.js';
+import { makeMethod, makeOrder } from '../factories.js';
+import { mustHold } from '../figures.js';
+import { Load } from '../load.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../processes.js';
+import { until } from '../until.js';
 
 /** Max time to recovery (docs/promises.md, R19). */
 const maxRecoveryMs = 15_000;

@@ -5,8 +5,8 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { withFileLimit } from './file-limit.js';
-import { until } from './until.js';
+import { withFileLimit } from '../file-limit.js';
+import { until } from '../until.js';
 
 const systemFolders = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 

@@ -1,5 +1,5 @@
 // The refunds in the books of Alipay: a number refunds once, and never more than was paid.
-import { Money } from '../../src/lib/values/money.js';
+import { Money } from '../../../src/lib/values/money.js';
 import {
   processed,
   refusal,

@@ -1,6 +1,6 @@
 // WeChat Pay's answers to a placed transaction.
 import type { ServerResponse } from 'node:http';
-import { reset } from './reset.js';
+import { reset } from '../reset.js';
 import type { RsaKeys } from './rsa-keys.js';
 import type { Signing } from './wechat-results.js';
 

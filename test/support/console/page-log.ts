@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import type { BrowserContext } from 'playwright-core';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 
 const kept = resolve(config.root, 'build/failures');
 const lineLimit = 300;

@@ -1,6 +1,6 @@
 // Dials, hooks and counts of a payment company's emulator.
 import type { ServerResponse } from 'node:http';
-import { reset } from './reset.js';
+import { reset } from '../reset.js';
 
 export type Operation = 'query' | 'close' | 'refund' | 'queryRefund';
 

@@ -1,9 +1,9 @@
 // What the tests of the console share: the service with its worker, a browser, and pages that must not complain.
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { callBack, makePayment, type MadePayment } from './factories.js';
+import { callBack, makePayment, type MadePayment } from '../factories.js';
 import { enter, leaveScreen, nowhere, openPage, startBrowser, type Watched } from './pages.js';
-import { startService, type Service } from './service.js';
+import { startService, type Service } from '../service.js';
 
 /** What a test does. A walk that expects complaints takes them out of the list. */
 type Walk = (t: ExecutionContext, page: Page, complaints: string[]) => Promise<void>;

@@ -1,18 +1,18 @@
 // Everything that can happen to orders and payments, applied to the service and to the model (docs/promises.md R4).
 import fc from 'fast-check';
-import { change, select } from '../../src/lib/database/db.js';
-import { paymentKey } from '../../src/lib/values/numbers.js';
-import { expireOrder } from '../../src/models/trade/order.js';
-import { recordVerified } from '../../src/models/trade/callback-intake.js';
-import { verdictOf, type CallbackKey } from '../../src/models/trade/payment-callback.js';
-import { settle } from '../../src/models/trade/payment-settlement.js';
-import { sweep } from '../../src/worker/sweeper.js';
-import type { Answer, Client } from './client.js';
-import { callBack, makeOrder, mockSign, placePayment, unique } from './factories.js';
+import { change, select } from '../../../src/lib/database/db.js';
+import { paymentKey } from '../../../src/lib/values/numbers.js';
+import { expireOrder } from '../../../src/models/trade/order.js';
+import { recordVerified } from '../../../src/models/trade/callback-intake.js';
+import { verdictOf, type CallbackKey } from '../../../src/models/trade/payment-callback.js';
+import { settle } from '../../../src/models/trade/payment-settlement.js';
+import { sweep } from '../../../src/worker/sweeper.js';
+import type { Answer, Client } from '../client.js';
+import { callBack, makeOrder, mockSign, placePayment, unique } from '../factories.js';
 import { leftOf, type Model, type ModelOrder, type ModelPayment } from './payment-model.js';
-import { selectRow } from './rows.js';
+import { selectRow } from '../rows.js';
 import type { SystemUnderTest } from './system-under-test.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 /** What came of a command, and what the model expects. */
 type Pair = [real: unknown, expected: unknown];

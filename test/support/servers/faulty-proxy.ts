@@ -2,9 +2,9 @@
 // without notice to either side.
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 import { portOf } from './free-port.js';
-import { reset } from './reset.js';
+import { reset } from '../reset.js';
 
 /** What no longer arrives: data of both sides, or only the server's answers. */
 export type Loss = 'everything' | 'answers';
